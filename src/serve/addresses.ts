@@ -1,10 +1,13 @@
 /**
- * Addresses of resources towards clients: each belongs to the server that gave it (A33).
+ * Maps resource addresses of servers to addresses for clients: each belongs to the server that returned it (A33).
  *
- * Several servers are one server here, so an address alone may not say whose it is. It stays as it is while exactly
- * one server lists it; where two do, none keeps it, and each has one that names its server. The same is so for
- * templates: none takes the addresses of another server. An address that no server lists belongs to the one server
- * whose templates fit it. No server is asked for an address that it did not give.
+ * Clients see several servers as one, so an address alone may not identify its server. It is unchanged while exactly
+ * one
+ * server lists it; if two do, neither keeps it, and each gets one that names its server. The same applies to
+ * templates:
+ * none claims the addresses of another server. An address that no server lists belongs to the one server whose
+ * templates
+ * match it. A server is only asked for addresses that it returned.
  */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
@@ -13,18 +16,18 @@ import type { Tool } from '../catalog/tool.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { prefixOf, templateMatcher } from './template-match.ts';
 
-/** A resource as its server knows it. */
+/** A resource by its server and its own address. */
 export interface Place {
   readonly server: string;
   readonly uri: string;
 }
 
-/** `several`: the servers that have this address, or whose templates fit it. */
+/** `several`: the servers that list this address, or whose templates match it. */
 export type Found = Place | { readonly several: readonly string[] } | undefined;
 
-/** Addresses that name their server, by us. Clients that show `ui:` resources look for that scheme. */
+/** Our own addresses, which name their server. Clients that show `ui:` resources look for that scheme. */
 const BOUND = /^(?:plugboard:\/\/server|ui:\/\/plugboard-server)\/([^/]+)\/(.+)$/s;
-/** The same for templates; what a client fills in stays exactly as it wrote it. */
+/** The same for templates; the values that a client fills in stay exactly as written. */
 const BOUND_TEMPLATE = /^plugboard:\/\/template\/([^/]+)\/(.+)$/s;
 /** Never an address of a server. */
 const RESERVED = /^(?:plugboard:|ui:\/\/plugboard-server(?:\/|$))/i;
@@ -34,12 +37,12 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const ADDRESS_KEYS: ReadonlySet<string> = new Set(['uri', 'resourceUri']);
 const MAX_ADDRESS_DEPTH = 32;
 const MAX_RESULT_ADDRESSES = 1_000;
-/** Addresses in results that are remembered with their server; the oldest are forgotten first. */
+/** Addresses in results that are remembered with their server; the oldest are dropped first. */
 const MAX_LINKS = 10_000;
-/** Templates of a server that are compared with what other servers list, for one address. */
+/** Templates of a server that are compared with the lists of other servers, for one address. */
 const MAX_COMPARED = 16;
 
-/** The address of a server's resource that no other server can have. */
+/** Returns the address of a server's resource that no other server can have. */
 export function boundUri(server: string, uri: string): string {
   const prefix = UI.test(uri) ? 'ui://plugboard-server' : 'plugboard://server';
   return `${prefix}/${encodeURIComponent(server)}/${encodeURIComponent(uri)}`;
@@ -49,7 +52,7 @@ function boundTemplate(server: string, uriTemplate: string): string {
   return `plugboard://template/${encodeURIComponent(server)}/${uriTemplate}`;
 }
 
-/** The place that one of our own addresses names; undefined for every other address. */
+/** Parses one of our own addresses; undefined for every other address. */
 function placeIn(uri: string): Place | undefined {
   const [, name, rest] = BOUND.exec(uri) ?? BOUND_TEMPLATE.exec(uri) ?? [];
   const server = name === undefined ? undefined : decoded(name);
@@ -61,16 +64,19 @@ function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
   } catch {
-    return undefined; // Not one of the addresses that we gave out.
+    return undefined; // Not one of the addresses that we issued.
   }
 }
 
-/** Which server gave which address: by lists, by links in results, by definitions of tools. */
+/** Tracks which server returned which address: in lists, in links of results, in definitions of tools. */
 export class Addresses {
-  /** Web addresses in results stay as they are, for clients that open them, and so do those of extensions; `undefined`: of several servers. */
+  /**
+   * Web addresses in results are unchanged, for clients that open them, and so are those of extensions; `undefined`:
+   * of several servers.
+   */
   readonly #links = new Map<string, string | undefined>();
 
-  /** Resources and templates under the addresses that clients see. */
+  /** Returns resources and templates under the addresses that clients see. */
   shown({ resources, templates }: ResourceListing): {
     readonly resources: readonly ListedResource[];
     readonly templates: readonly ListedTemplate[];
@@ -91,7 +97,10 @@ export class Addresses {
     };
   }
 
-  /** Whose resource an address is; `tools`: those of all servers, `only`: the name of the server if there is just one. */
+  /**
+   * Finds the resource of an address; `tools`: those of all servers, `only`: the name of the server if there is just
+   * one.
+   */
   find(
     uri: string,
     { resources, templates }: ResourceListing,
@@ -110,7 +119,7 @@ export class Addresses {
     return only === undefined ? undefined : { server: only, uri };
   }
 
-  /** The server and its own template for what a client sees of one. */
+  /** Returns the server and its own template for a template that clients see. */
   findTemplate(shown: string, listing: ResourceListing): Place | undefined {
     const { templates } = this.shown(listing);
     const at = templates.findIndex(({ uriTemplate }) => uriTemplate === shown);
@@ -120,14 +129,14 @@ export class Addresses {
     return { server: found.server, uri: found.uriTemplate };
   }
 
-  /** The address that clients have for a server's own, in what the server says about its resources. */
+  /** Returns the client's address for a server's own one, in messages of the server about its resources. */
   addressOf({ server, uri }: Place, { resources }: Pick<ResourceListing, 'resources'>): string {
     const holders = holdersOf(resources).get(uri);
     const isOwn = holders?.size === 1 && holders.has(server) && !RESERVED.test(uri);
     return isOwn ? uri : boundUri(server, uri);
   }
 
-  /** Blocks of a server's result with links that lead back to it alone. */
+  /** Rewrites links in blocks of a server's result so that they lead back to that server only. */
   bind(server: string, content: readonly ContentBlock[]): readonly ContentBlock[] {
     if (!content.some(({ type }) => type === 'resource' || type === 'resource_link')) return content;
     return content.map((block): ContentBlock => {
@@ -138,7 +147,7 @@ export class Addresses {
     });
   }
 
-  /** Keeps whose the addresses in the result of an extension are; they stay as they are. */
+  /** Remembers the server of addresses in the result of an extension; they are unchanged. */
   remember(server: string, result: unknown): void {
     for (const uri of addressesIn(result)) if (!RESERVED.test(uri)) this.#keep(server, uri);
   }
@@ -157,7 +166,7 @@ export class Addresses {
     if (this.#links.size > MAX_LINKS && oldest !== undefined) this.#links.delete(oldest);
   }
 
-  /** The servers whose templates an address fits that no server lists. */
+  /** Returns the servers whose templates match an unlisted address. */
   #fitting(uri: string, { resources, templates }: ResourceListing): ReadonlySet<string> {
     const near = templates.filter((template) => isOfAScheme(template) && uri.startsWith(beginning(template)));
     if (near.length === 0) return new Set();
@@ -168,10 +177,10 @@ export class Addresses {
     });
     const servers = new Set(fits.map(({ template }) => template.server));
     if (servers.size > 1) return servers;
-    // Servers may be more lenient with their templates than we are: where no other one is near, they are asked.
+    // Servers may match their templates more leniently than we do: if no other server is close, they are asked.
     const own = near.filter((template) => families.isPlain(template));
     if (servers.size === 0 || own.length > 0) return new Set(own.map(({ server }) => server));
-    // One that fits what another server gave is too wide to say whose the rest is.
+    // A template that matches an address of another server is too wide to decide.
     const given = [...resources, ...this.#given()].filter((each) => !servers.has(each.server));
     const isNarrow = fits
       .slice(0, MAX_COMPARED)
@@ -179,7 +188,7 @@ export class Addresses {
     return isNarrow ? servers : new Set();
   }
 
-  /** Addresses in results; those of several servers are of none. */
+  /** Returns addresses in results; those of several servers have no owner. */
   #given(): readonly Place[] {
     return [...this.#links].map(([uri, server]) => ({ uri, server: server ?? '' }));
   }
@@ -189,7 +198,7 @@ export class Addresses {
   }
 }
 
-/** Addresses of resources in a value: members called `uri` or `resourceUri`, at any depth. */
+/** Returns the addresses of resources in a value: members named `uri` or `resourceUri`, at any depth. */
 function addressesIn(value: unknown, found: string[] = [], depth = 0): readonly string[] {
   if (depth === MAX_ADDRESS_DEPTH || found.length === MAX_RESULT_ADDRESSES) return found;
   if (Array.isArray(value)) for (const each of value) addressesIn(each, found, depth + 1);
@@ -202,11 +211,11 @@ function addressesIn(value: unknown, found: string[] = [], depth = 0): readonly 
   return found;
 }
 
-/** Which templates take no address of another server. */
+/** Decides which templates match no address of another server. */
 class Families {
-  /** Addresses and beginnings of templates, sorted, by server. */
+  /** Addresses and literal prefixes of templates, sorted, by server. */
   readonly #members = new Map<string, string[]>();
-  /** The servers of each beginning of a template. */
+  /** The servers of each template prefix. */
   readonly #beginnings = new Map<string, Set<string>>();
 
   constructor(addresses: readonly Place[], templates: readonly ListedTemplate[]) {
@@ -218,7 +227,7 @@ class Families {
     for (const { server, uri } of addresses) add(server, uri);
     for (const template of templates) {
       const prefix = beginning(template);
-      // One without a scheme fits everything and is never plain: it takes nothing from others.
+      // A template without a scheme matches everything and is never plain: it claims nothing from others.
       if (!SCHEME.test(prefix)) continue;
       add(template.server, prefix);
       this.#beginnings.set(prefix, (this.#beginnings.get(prefix) ?? new Set()).add(template.server));
@@ -226,7 +235,7 @@ class Families {
     for (const members of this.#members.values()) members.sort();
   }
 
-  /** False if another server has an address or a template among those that this one could take, or the other way round. */
+  /** False if another server has an address or a template that this one could match, or the other way round. */
   isPlain(template: ListedTemplate): boolean {
     const prefix = beginning(template);
     if (!isOfAScheme(template)) return false;
@@ -242,7 +251,7 @@ class Families {
   }
 }
 
-/** The place of a text in a sorted list. */
+/** Binary search: returns the index of a text in a sorted list. */
 function firstNotBefore(sorted: readonly string[], text: string): number {
   let [from, to] = [0, sorted.length];
   while (from < to) {
@@ -253,7 +262,7 @@ function firstNotBefore(sorted: readonly string[], text: string): number {
   return from;
 }
 
-/** Which servers list an address. */
+/** Returns which servers list an address. */
 function holdersOf(resources: readonly ListedResource[]): ReadonlyMap<string, ReadonlySet<string>> {
   const holders = new Map<string, Set<string>>();
   for (const { server, uri } of resources) holders.set(uri, (holders.get(uri) ?? new Set()).add(server));
@@ -264,13 +273,13 @@ function beginning({ uriTemplate }: ListedTemplate): string {
   return prefixOf(uriTemplate);
 }
 
-/** One without a scheme fits everything: it takes no address. */
+/** False for a template without a scheme, which matches everything: it claims no address. */
 function isOfAScheme(template: ListedTemplate): boolean {
   const prefix = beginning(template);
   return SCHEME.test(prefix) && !RESERVED.test(prefix);
 }
 
-/** Where a tool's definition names the resource that shows its results. */
+/** Keys of a tool's definition that name the resource that shows its results. */
 const UI_KEYS = ['ui/resourceUri', 'openai/outputTemplate'];
 
 function uiAddressOf({ _meta = {} }: Pick<Tool, '_meta'>): string | undefined {

@@ -2,7 +2,7 @@
  * Asks a client's user and the page; the first answer that a person can have given is used.
  *
  * Agents that run without a terminal declare that they can ask their user, and then refuse every question at once. A
- * refusal that comes sooner than a person can read the question is therefore not an answer while a page is open.
+ * refusal that comes sooner than a person can read the question is therefore not used while a page is open.
  */
 
 import { asPlugboardError } from '../errors.ts';
@@ -19,7 +19,10 @@ export interface Asked<T> {
   readonly clock: Clock;
 }
 
-/** For a client that cannot be asked beside the page: it is asked first, and the page if no person can have answered. */
+/**
+ * For a client that cannot be asked in parallel with the page: it is asked first, and the page if no person can have
+ * answered.
+ */
 export async function askInTurn<T>({
   client,
   page,
@@ -32,7 +35,7 @@ export async function askInTurn<T>({
   return isAccepted(answer) || ticksOf(clock) - askedAt >= UNATTENDED_MS ? answer : page(signal);
 }
 
-/** For a client whose question can be taken back: both are asked at the same time. */
+/** For a client whose question can be cancelled: both are asked at the same time. */
 export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>): Promise<T> {
   const over = new AbortController();
   const both = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
@@ -42,7 +45,7 @@ export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>
       end();
       over.abort();
     };
-    /** What the one that gave up first has answered; used if the other gives up too. */
+    /** The end of the side that gave up first; used if the other gives up too. */
     let first: (() => void) | undefined;
     const giveUp = (end: () => void): void => {
       if (first === undefined) first = end;

@@ -1,9 +1,9 @@
 /**
- * The text of questions towards a client's person: who asks comes first, and a server's text never reads like another
- * server's question, or like one of Plugboard's own (A39).
+ * Builds the text of questions for a client's user: the sender comes first, and a server's text never looks like
+ * another server's question, or like one of Plugboard's own (A39).
  *
  * A client shows the message and the fields of a form, and names "plugboard" as the sender of all of them. So the
- * message itself has to name the server. Text of a server is one line behind its name, or a block whose lines all
+ * message itself has to name the server. Text of a server is one line after its name, or a block whose lines all
  * begin with a quotation mark: no line of it can be the first line of another question.
  */
 
@@ -18,15 +18,15 @@ import { clean } from '../policy/clean.ts';
 export const APPROVAL_LINE = 'Plugboard asks for your approval.';
 
 const MAX_NAME_CHARS = 64;
-/** A longer text is quoted below the warnings, so that a client that shortens messages shows these. */
+/** A longer text is quoted below the warnings, so that a client that truncates messages still shows these. */
 const MAX_INLINE_CHARS = 200;
 const MAX_SHOWN_ARGUMENTS_CHARS = 2_000;
 const PLAIN_NAME = /^[A-Za-z0-9][\w.-]*$/;
 const LINE_BREAKS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
-/** Enough blanks to push text out of sight. */
+/** Enough spaces to push text out of view. */
 const BLANKS = /[\t\p{Zs}]{17,}/gu;
 
-/** The message of a server's question, with who asks and what the person has to know before answering. */
+/** Returns the message of a server's question, with the sender and the warnings for the person. */
 export function elicitMessage({ server, message, mode, host, warning }: ElicitRequest): string {
   const who = serverName(server);
   const lines = textLines(message);
@@ -41,14 +41,14 @@ export function elicitMessage({ server, message, mode, host, warning }: ElicitRe
   ].join('\n');
 }
 
-/** The message of an approval. Every line of it is our own. */
+/** Returns the message of an approval. It contains no line of a server. */
 export function approvalMessage({ server, tool, reason, arguments: args }: ApprovalRequest): string {
   const shown = clean(JSON.stringify(args), { max: MAX_SHOWN_ARGUMENTS_CHARS });
   const question = `Allow ${quoted(server)}/${quoted(tool)} with ${shown}? It is asked because ${reason}.`;
   return `${APPROVAL_LINE}\n${question}`;
 }
 
-/** A server's request for a completion: its system prompt says who wants it, and so does `_meta`. */
+/** Returns the params of a server's sampling request: its system prompt and its `_meta` name the server. */
 export function sampleParams(server: string, params: Params): Params {
   const { systemPrompt, _meta } = params;
   const who = `${capital(serverName(server))} asks for this completion.`;
@@ -63,17 +63,17 @@ export function serverMeta(server: string): Params {
   return { [`${RESERVED_META}server`]: server };
 }
 
-/** What a client can tell an approval by: no question of a server has it. */
+/** Returns the `_meta` that marks an approval: no question of a server has it. */
 export function approvalMeta({ server, tool }: ApprovalRequest): Params {
   return { [APPROVAL_META]: { server, tool } };
 }
 
-/** `_meta` of a server without the keys that only we may set. */
+/** Returns `_meta` of a server without the keys that only we may set. */
 export function withoutReserved(meta: Params): Params {
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(RESERVED_META)));
 }
 
-/** A name as it is if it can be nothing else; a name that could be part of a sentence is marked as a name. */
+/** Returns a name unchanged if it is unambiguous; one that could be part of a sentence is marked as a name. */
 function serverName(server: string): string {
   const name = quoted(server);
   return name.startsWith('"') || /plugboard/i.test(name) ? `the server ${asQuoted(name)}` : name;
@@ -92,7 +92,7 @@ function capital(who: string): string {
   return who.startsWith('the server ') ? `T${who.slice(1)}` : who;
 }
 
-/** Without blank lines at its ends, and with one at most between others. */
+/** Splits a text into lines, without blank lines at its ends, and with at most one between others. */
 function textLines(text: string): readonly string[] {
   const lines = text.split(LINE_BREAKS).map((line) => line.replace(BLANKS, ' ').trimEnd());
   const kept = lines.filter((line, at) => line !== '' || (lines[at - 1] ?? '') !== '');

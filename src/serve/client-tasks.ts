@@ -1,4 +1,4 @@
-/** What one client of the gateway can do with tasks: the rows `tasks/*`, and calls that become tasks. */
+/** Tasks of one client of the gateway: the rows `tasks/*`, and calls that become tasks. */
 
 import type { Tool } from '../catalog/tool.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
@@ -15,7 +15,7 @@ import type { ServedSession } from './served-host.ts';
 import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './tasks.ts';
 
 export interface ClientTasksOptions {
-  /** Those of all clients. */
+  /** The tasks of all clients. */
   readonly tasks: GatewayTasks;
   readonly front: Front;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export class ClientTasks {
     this.#options = options;
   }
 
-  // What the rows of `methods.ts` do.
+  // Implementations of the rows of `methods.ts`.
 
   get(params: Params, work: Work): Promise<Params> {
     return this.#with('tasks/get', params, work, (task, passOn) => task.get(work, passOn));
@@ -58,7 +58,7 @@ export class ClientTasks {
     const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here.');
     const page = all.slice(from, from + TASKS_PAGE);
-    // A task that its server has forgotten is left out; no state of the legacy era has a result in it.
+    // A task that its server has dropped is omitted; no legacy state includes a result.
     const states = await Promise.all(page.map((task) => task.get(work, () => ({})).catch(() => undefined)));
     const last = page.at(-1);
     const hasMore = last !== undefined && last !== all.at(-1);
@@ -75,14 +75,14 @@ export class ClientTasks {
     return task.watch(changed, this.#options.passOn({ asker, server: task.server }, task.tool));
   }
 
-  // What a call does.
+  // Used by calls.
 
-  /** A task for a call of a client that takes tasks; undefined: the call is answered with its result. */
+  /** Returns a task for a call of a client that accepts tasks; undefined: the call is answered with its result. */
   wanted(tool: Tool | undefined, params: Params, { asker }: Work): GatewayTask | undefined {
     if (tool === undefined) return undefined;
     const { front, clock, desk } = this.#options;
     if (tool.execution === undefined) {
-      // A modern client takes either; a legacy client that asks for a task waits for one.
+      // A modern client accepts either; a legacy client that requests a task waits for one.
       if (asker.era === 'legacy') throw noTask(tool.name);
       return undefined;
     }
@@ -92,7 +92,7 @@ export class ClientTasks {
     return new GatewayTask({ front, asker, clock, owner: this.#owner, desk, params: own, tool: name });
   }
 
-  /** The answer to a call that became a task, which its client follows from here on. */
+  /** Returns the response to a call that became a task, which its client follows from here on. */
   handOn(task: GatewayTask, { asker }: Work, followed: FollowedTask): Params {
     const answer = task.begin(followed);
     const { tasks, front } = this.#options;
@@ -102,12 +102,12 @@ export class ClientTasks {
     return answer;
   }
 
-  /** Without a session, the next request of the same principal asks for them. */
+  /** Drops the client's tasks, unless it has no session: then the next request of the same principal can find them. */
   leave(): void {
     if (!this.#options.front.isStateless) this.#options.tasks.leave(this.#owner);
   }
 
-  /** Whose the tasks of this client are: those of its session, or of the principal if it has none. */
+  /** The owner of this client's tasks: its session, or the principal if it has none. */
   get #owner(): string {
     const { isStateless, principal } = this.#options.front;
     return isStateless ? `principal ${principal}` : `session ${this.#options.session().id}`;

@@ -1,12 +1,12 @@
-/** What connects each of the known agents to a gateway: the exact lines to type or to write. */
+/** The exact commands or config lines that connect each known agent to a gateway. */
 
 import { networkInterfaces } from 'node:os';
 
 export interface GatewayAddress {
   readonly url: string;
-  /** Undefined when none is asked for. */
+  /** Undefined if no token is required. */
   readonly token: string | undefined;
-  /** What a shell replaces by the token, in lines that are typed: `$(cat …)`. */
+  /** The shell expression for the token in typed commands: `$(cat …)`. */
   readonly shellToken?: string | undefined;
 }
 
@@ -21,6 +21,8 @@ const NAME = 'plugboard';
 const TOKEN_VARIABLE = 'PLUGBOARD_TOKEN';
 
 /**
+ * Returns the lines for each agent.
+ *
  * @example
  * connectLines({ url: 'http://127.0.0.1:7420/mcp', token: undefined })[0]?.lines;
  * // → ['claude mcp add --transport http plugboard http://127.0.0.1:7420/mcp']
@@ -63,7 +65,7 @@ export function connectLines({ url, token, shellToken }: GatewayAddress): readon
   ];
 }
 
-/** The lines as text, each agent under its name. */
+/** Formats the lines as text, each agent under its name. */
 export function describeConnecting(address: GatewayAddress): string {
   return connectLines(address)
     .map(({ agent, where, lines }) => {
@@ -73,7 +75,7 @@ export function describeConnecting(address: GatewayAddress): string {
     .join('\n');
 }
 
-/** An address that listens everywhere, as other machines can use it. */
+/** Replaces a wildcard address by one that other machines can use. */
 export function reachableUrl(
   text: string,
   interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces(),

@@ -1,4 +1,4 @@
-/** Resources, prompts and completion towards clients: whose they are, and the way back to their servers. */
+/** Serves resources, prompts and completion to clients, and routes their requests to the servers. */
 
 import type { Completion, CompletionRef } from '../catalog/completion.ts';
 import { assignNames, type NameForm, type NameTable } from '../catalog/names.ts';
@@ -18,7 +18,7 @@ import { readerOf } from './outgoing/reader.ts';
 import { sentCompletion, sentPromptResult, sentReadResult } from './outgoing/results.ts';
 import type { ServedHost } from './served-host.ts';
 
-/** Servers in these states give no addresses. */
+/** Servers in these states contribute no addresses. */
 const ABSENT: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted']);
 
 export async function listResources(gateway: Gateway, patience: Patience): Promise<Params> {
@@ -33,7 +33,7 @@ export async function listTemplates(gateway: Gateway, patience: Patience): Promi
   return { resourceTemplates: templates.map((template) => sentTemplate(template, repaired)) };
 }
 
-/** What a resource holds; outputs of ours are for the one who was given the link. */
+/** Reads a resource; a saved output is only readable by the client that received its link. */
 export async function readResource(
   gateway: Gateway,
   params: Params,
@@ -65,7 +65,7 @@ export async function readResource(
 }
 
 interface FailedRead {
-  /** The address as the client knows it. */
+  /** The address that the client sent. */
   readonly uri: string;
   readonly place: Place;
   /** The eras of the server and of the client. */
@@ -73,7 +73,7 @@ interface FailedRead {
   readonly to: Era;
 }
 
-/** The server's error as it came; only the code for a missing resource differs between eras. */
+/** Passes on the server's error; only the code for a missing resource differs between eras. */
 function readFailure(error: PlugboardError, { uri, place, from, to }: FailedRead): Error {
   const passed = passedFailure(error);
   if (passed === undefined) return error.code === 'INVALID_ARGUMENTS' ? resourceNotFound(uri, to) : error;
@@ -84,13 +84,13 @@ function readFailure(error: PlugboardError, { uri, place, from, to }: FailedRead
   return new RpcFailure(notFoundCode(to), message, isRecord(named) ? { uri, ...named } : (named ?? { uri }));
 }
 
-/** Where to listen for changes of a resource, and what clients call another resource that changed with it. */
+/** Where to watch a resource for changes, and the client's addresses of other resources that changed with it. */
 export interface Watchable {
   readonly place: Place;
   readonly addressOf: (uri: string) => string;
 }
 
-/** Rejects if no server gave this address. */
+/** Rejects if no server returned this address. */
 export async function watchable(gateway: Gateway, uri: unknown, asker: Asker): Promise<Watchable> {
   if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
   const { place, listing } = await locate(gateway, uri, asker);
@@ -103,7 +103,7 @@ export async function watchable(gateway: Gateway, uri: unknown, asker: Asker): P
   };
 }
 
-/** The place of an address that is one server's; undefined for all others. */
+/** Returns the place of an address that belongs to exactly one server; undefined for all others. */
 export async function placeOf(gateway: Gateway, uri: string): Promise<Place | undefined> {
   const { found } = await search(gateway, uri);
   return found === undefined || 'several' in found ? undefined : found;
@@ -115,7 +115,7 @@ async function search(
 ): Promise<{ readonly listing: ResourceListing; readonly found: Found }> {
   const { host, addresses } = gateway;
   const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
-  // Where one server alone has resources, every address is its own, also those that it does not list.
+  // If only one server has resources, every address is its own, also unlisted ones.
   const [only, ...others] = host
     .servers()
     .filter(({ status, name }) => !ABSENT.has(status) && gateway.everything.mayHave(name, 'resources'));
@@ -126,7 +126,7 @@ async function search(
   return { listing, found };
 }
 
-/** Finds the one server that gave an address; no other is asked. */
+/** Finds the one server that returned an address; no other is asked. */
 async function locate(
   gateway: Gateway,
   uri: string,
@@ -225,7 +225,7 @@ async function completed({ host, addresses }: Gateway, ref: Params): Promise<Com
   return { ...place, type: 'ref/resource' };
 }
 
-/** By the name that it is listed under, or by another spelling of it. */
+/** Finds a prompt by the name that it is listed under, or by another spelling of it. */
 async function findPrompt(host: ServedHost, name: unknown): Promise<ListedPrompt> {
   const lists = host.firstLists;
   const { prompts } = await lists.prompts(() => lists.waitMs);
@@ -235,7 +235,7 @@ async function findPrompt(host: ServedHost, name: unknown): Promise<ListedPrompt
     promptSpelled(prompts, String(name), 'gateway') ??
     promptSpelled(prompts, String(name), 'mcp__');
   if (found !== undefined) return found;
-  // It may belong to a server that is still starting; no other is waited for.
+  // It may belong to a server that is still starting; only that one is awaited.
   const arrival = typeof name === 'string' ? lists.arrival(name) : undefined;
   if (arrival === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
   await arrival;
@@ -251,9 +251,12 @@ function promptSpelled(
   return prompts.find((prompt) => prompt.server === key?.server && prompt.name === key.tool);
 }
 
-/** Names of prompts towards clients: `server__prompt`, their own in the plain form, else those of their commands. */
+/**
+ * Returns the names of prompts for clients: `server__prompt`, their own in the plain form, else those of their
+ * commands.
+ */
 function promptNames(prompts: readonly ListedPrompt[], form: NameForm): (prompt: ListedPrompt) => string {
-  // What a person types begins with a slash; a name does not.
+  // A typed command begins with a slash; a name does not.
   const ofCommand = ({ command }: ListedPrompt): string => command.replace(/^\//, '');
   if (form !== 'gateway' && form !== 'plain') return ofCommand;
   const names = tableOf(prompts, form);

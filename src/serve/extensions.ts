@@ -1,4 +1,4 @@
-/** Extensions of servers towards clients: what the gateway declares, and whose a request of an extension is. */
+/** Extensions of servers for clients: the gateway's declaration, and the routing of extension requests. */
 
 import { isForModel } from '../catalog/app-tools.ts';
 import { declaresMethod, UI_EXTENSION } from '../catalog/extensions.ts';
@@ -11,7 +11,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { ServedSession } from './served-host.ts';
 
-/** In a request's `_meta`: the server that it is for, where several have the extension. Never passed on. */
+/** In a request's `_meta`: the target server, where several have the extension. Never passed on. */
 const SERVER_KEY = `${RESERVED_META}server`;
 
 /** True if a client shows user interfaces of servers. */
@@ -21,7 +21,7 @@ export function hasUi({ capabilities }: Pick<Asker, 'capabilities'>): boolean {
 }
 
 /**
- * The tool of a name, as far as a client may have it. Tools for user interfaces are for clients that show these, and
+ * Returns the tool of a name, if a client may use it. Tools for user interfaces are for clients that show these, and
  * such an interface calls them by its server's own names.
  */
 export function toolFor(
@@ -41,7 +41,7 @@ export function toolFor(
   return others.length === 0 ? only : undefined;
 }
 
-/** Capabilities of the gateway together with the extensions of all servers; tasks are the gateway's own. */
+/** Returns the gateway's capabilities merged with the extensions of all servers; tasks are the gateway's own. */
 export function withExtensions(own: Params, session: Pick<ServedSession, 'extensions'>): Params {
   const extensions = new Map<string, unknown>();
   const experimental = new Map<string, unknown>();
@@ -59,7 +59,7 @@ export function withExtensions(own: Params, session: Pick<ServedSession, 'extens
   };
 }
 
-/** Settings of several servers are one object; where they disagree, the first one stays. */
+/** Merges the settings of several servers into one object; on conflict the first one wins. */
 function join(joined: Map<string, unknown>, more: unknown): void {
   for (const [id, settings] of Object.entries(isRecord(more) ? more : {})) {
     const known = joined.get(id);
@@ -67,14 +67,14 @@ function join(joined: Map<string, unknown>, more: unknown): void {
   }
 }
 
-/** What a request says about whose it is. */
+/** The parts of a request that identify its server. */
 export interface Named {
   readonly tool: Tool | undefined;
   /** The server of the address in `uri`. */
   readonly place: { readonly server: string } | undefined;
 }
 
-/** The one server that a request of an extension goes to; throws if there is none, or no way to tell. */
+/** Returns the one server that an extension request goes to; throws if there is none, or it is ambiguous. */
 export function ownerOf(
   session: Pick<ServedSession, 'extensions'>,
   method: string,

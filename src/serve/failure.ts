@@ -1,4 +1,4 @@
-/** What a client is told of errors: those of servers as they came, ours in our own words. */
+/** Converts errors for clients: errors of servers unchanged, ours with our own text. */
 
 import { wantsUrls } from '../call/url-first.ts';
 import { RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
@@ -10,15 +10,15 @@ import { sentences } from '../lib/sentences.ts';
 import { cleanValue } from '../policy/clean-value.ts';
 import { elicitMessage } from './attribution.ts';
 
-/** About our connection to the server: no client can do anything about it. */
+/** Errors of our connection to the server: clients cannot act on them. */
 const OF_THE_CONNECTION: ReadonlySet<number> = new Set([RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION]);
 
-/** An error as one text. */
+/** Returns an error as one text. */
 export function errorText(error: PlugboardError): string {
   return sentences(error.message, hintForModel(error));
 }
 
-/** Faults of ours say nothing about the inside; everything else carries its sentence, its hint and our code. */
+/** Converts an error; internal errors disclose no details, all others have their message, hint and our code. */
 export function failureOf(error: PlugboardError): RpcFailure {
   const passed = passedFailure(error);
   if (passed !== undefined) return passed;
@@ -38,14 +38,17 @@ export function failureOf(error: PlugboardError): RpcFailure {
 }
 
 /**
- * The error that a server itself answered a request with, its code and data kept; undefined for every other error.
- * Agents show the message alone, so a cause in `data.error` is part of it.
+ * Returns the error that a server itself responded with, with its code and data; undefined for every other error.
+ * Agents show only the message, so a cause in `data.error` is appended to it.
  */
 export function passedFailure(error: PlugboardError): RpcFailure | undefined {
   return error.code === 'PROTOCOL_ERROR' || error.code === 'INVALID_ARGUMENTS' ? answered(error) : undefined;
 }
 
-/** The error by which a server wants addresses visited first, for a client that cannot be asked about them. */
+/**
+ * Returns the error by which a server requires URLs to be visited first, for a client that cannot be asked about
+ * them.
+ */
 export function urlsFailure(error: PlugboardError): RpcFailure | undefined {
   return wantsUrls(error) ? answered(error) : undefined;
 }
@@ -59,7 +62,7 @@ function answered({
   return new RpcFailure(rpcCode, withCause(rpcMessage, data), attributed(server, data));
 }
 
-/** Questions in the data of an error name their server, as every other question does (A39). */
+/** Adds the server's name to questions in the data of an error, like in every other question (A39). */
 function attributed(server: string | undefined, data: unknown): unknown {
   if (!isRecord(data) || !Array.isArray(data['elicitations'])) return data;
   const elicitations = data['elicitations'].map((each: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * A call that was over before it became a task, for a legacy client that waits for one: a modern server decides on each
- * call whether it answers with a task, a legacy client before.
+ * Represents a call that finished without a task, for a legacy client that waits for one: a modern server decides on
+ * each call whether it responds with a task, a legacy client decides before.
  */
 
 import type { HandedTask } from '../call/handed-task.ts';
@@ -9,10 +9,10 @@ import type { Params } from '../endpoint/eras.ts';
 import { PlugboardError } from '../errors.ts';
 import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 
-/** How long its result can be asked for. */
+/** How long its result can be requested. */
 const TTL_MS: number = 10 * 60 * 1000;
 
-/** What a client can do with a task. */
+/** The operations of a client on a task. */
 export type FollowedTask = Pick<
   HandedTask,
   | 'era'
@@ -44,7 +44,7 @@ export function finishedTask(server: string, result: ShapedResult, now: number):
     era: 'legacy',
     taskId: '',
     server,
-    // Every task begins so.
+    // Every task begins with this status.
     created: { task: { ...state, status: 'working' } },
     get: async () => ({ ...state, status }),
     result: async () => result,

@@ -1,8 +1,9 @@
 /**
- * How long the first list of a client waits for servers that are contacted for the first time (CON-16).
+ * Decides how long the first list of a client waits for servers that are contacted for the first time (CON-16).
  *
- * Some clients list once and ignore later changes, and what they were not given then they never have. A client
- * counts as one of these until it has listed again after it was told of a change; that is remembered on disk.
+ * Some clients list once and ignore later changes, so tools missing from that list are never available to them. A
+ * client
+ * is treated as one of these until it has listed again after a change notification; that is remembered on disk.
  */
 
 import { join } from 'node:path';
@@ -14,10 +15,10 @@ import type { Clock } from '../lib/clock.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
 
 /**
- * How long the first list of a client may take that never lists again: well inside the time after which it gives up
- * on a server, of which starting Plugboard takes a part. Claude Code gives its servers two seconds before the first
- * request (five before 2.1.300), OpenCode five. Codex gives one second from the start of the process (0.147 and later), and has no tools at
- * all after that. A client that is not here waits as long as any other.
+ * How long the first list may take for a client that never lists again: well below its time limit for a server, part
+ * of which is spent on starting Plugboard. Claude Code gives its servers two seconds before the first request (five
+ * before 2.1.300), OpenCode five. Codex gives one second from the start of the process (0.147 and later), and has no
+ * tools at all after that. A client that is not listed here waits for the default time.
  */
 const LONGEST_WAIT_MS: ReadonlyMap<string, number> = new Map([
   ['claude-code', 1_000],
@@ -38,7 +39,10 @@ export class ClientPatience {
   readonly #options: FirstListOptions;
   /** Sessions that have listed their tools. */
   readonly #listed = new WeakSet<Front>();
-  /** The same of clients without a session, and whether they were told of a change since, on a stream of theirs. */
+  /**
+   * Stateless clients that have listed their tools, and whether they were notified of a change since, on one of their
+   * streams.
+   */
   readonly #stateless = new Map<string, { wasTold: boolean }>();
   #remembered: Promise<Remembered<Dated>> | undefined;
 
@@ -55,7 +59,7 @@ export class ClientPatience {
     };
   }
 
-  /** A client was told that its tools changed; one without a session lists them on another connection. */
+  /** Records that a client was notified of changed tools; a stateless one lists them on another connection. */
   told(front: Front): void {
     if (!front.isStateless || !front.takeTold('tools')) return;
     for (const { asker } of front.works()) {
@@ -64,7 +68,7 @@ export class ClientPatience {
     }
   }
 
-  /** A client lists its tools: again, if it was told since it last did. */
+  /** Records that a client lists its tools: again, if it was notified since its last list. */
   listed(front: Front, client: Implementation | undefined): void {
     const key = keyOf(client);
     if (key === undefined) return;
@@ -78,7 +82,7 @@ export class ClientPatience {
     });
   }
 
-  /** Resolves when what was learnt is on disk. */
+  /** Resolves when everything recorded is on disk. */
   async flush(): Promise<void> {
     await (await this.#remembered)?.flush();
   }

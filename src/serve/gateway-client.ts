@@ -1,4 +1,4 @@
-/** One client of the gateway: its session of the host, and what it is answered out of it. */
+/** One client of the gateway: its session of the host, and the responses to its requests. */
 
 import type { ShapedResult } from '../call/shape.ts';
 import { wrappedCall } from '../catalog/call-tool.ts';
@@ -48,10 +48,10 @@ export class GatewayClient implements Attendant {
   readonly front: Front;
   readonly #gateway: Gateway;
   readonly #relisting: Relisting;
-  /** Made when it is first needed: most requests of clients without a session need none. */
+  /** Created on first use: most stateless requests need none. */
   #tasks: ClientTasks | undefined;
   #session: ServedSession | undefined;
-  /** The most verbose that a modern request asked for. */
+  /** The most verbose level that a modern request asked for. */
   #logLevel: LogLevel | undefined;
 
   constructor(gateway: Gateway, front: Front) {
@@ -60,7 +60,7 @@ export class GatewayClient implements Attendant {
     this.#relisting = new Relisting(gateway.clock);
   }
 
-  /** Those that this client follows itself. */
+  /** Tasks that this client follows itself. */
   get tasks(): ClientTasks {
     this.#tasks ??= new ClientTasks({
       tasks: this.#gateway.tasks,
@@ -84,7 +84,7 @@ export class GatewayClient implements Attendant {
     this.#session.end();
   }
 
-  /** Tells the client that a list changed. True if a legacy client was reached. */
+  /** Notifies the client that a list changed. True if a legacy client was reached. */
   listChanged(kind: ListKind): boolean {
     const isReached = this.front.listChanged(kind);
     if (kind === 'tools') {
@@ -109,7 +109,7 @@ export class GatewayClient implements Attendant {
     };
   }
 
-  // What the rows of `methods.ts` do.
+  // Implementations of the rows of `methods.ts`.
 
   listTools(params: Params, asker: Asker): Params | Promise<Params> {
     firstPage(params);
@@ -182,7 +182,7 @@ export class GatewayClient implements Attendant {
     return this.tasks.watch(taskId, asker, changed);
   }
 
-  /** A request that no row is for: it goes to the one server that declares the extension it belongs to. */
+  /** Handles a request without a row: it goes to the one server that declares the extension it belongs to. */
   async extension(method: string, given: Params, work: Work): Promise<Params> {
     const { _meta: _own, ...params } = given;
     const session = this.#open();
@@ -213,7 +213,7 @@ export class GatewayClient implements Attendant {
     this.#open().setLogLevel(level);
   }
 
-  /** A log message of a server or about it, with the server's name in `_meta`: several are behind one gateway. */
+  /** Sends a log message of a server or about it, with the server's name in `_meta`: a gateway has several. */
   log(server: string, level: LogLevel, params: Params): void {
     const { logger = server, _meta } = params;
     const meta = { ...withoutReserved(isRecord(_meta) ? _meta : {}), ...serverMeta(server) };
@@ -230,7 +230,7 @@ export class GatewayClient implements Attendant {
     return this.#open().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
   }
 
-  /** The request that a question belongs to: the host has made sure that it is one of this client's. */
+  /** Returns the request that a question belongs to: the host has checked that it is one of this client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined {
     const works = this.front.works().toReversed();
     const own = works.find((work) => work.signal === signal);
@@ -238,7 +238,7 @@ export class GatewayClient implements Attendant {
     return works.find((work) => server !== undefined && work.server === server) ?? works[0];
   }
 
-  /** For questions that belong to no request. */
+  /** Returns a way to ask outside of any request. */
   outside(): ReturnType<Front['outside']> {
     return this.front.outside();
   }
@@ -256,7 +256,7 @@ export class GatewayClient implements Attendant {
     return desk?.isAttended === true ? desk : undefined;
   }
 
-  /** What the server asks meanwhile is for this request of this client. */
+  /** Questions of the server during `run` belong to this request of this client. */
   #during<T>(server: string, work: Work, run: (session: ServedSession) => Promise<T>): Promise<T> {
     const session = this.#open();
     work.server = server;
@@ -269,7 +269,7 @@ export class GatewayClient implements Attendant {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
-        // Requests without a session are separated by their sender, as far as that was proven.
+        // Stateless requests are separated by their principal, as far as it was authenticated.
         stateOf: this.front.isStateless
           ? { principal: `${this.#gateway.id} ${this.front.principal}` }
           : 'session',
@@ -281,14 +281,14 @@ export class GatewayClient implements Attendant {
     return this.#session;
   }
 
-  /** Modern clients want log messages for single requests; a legacy server has one level for all. */
+  /** Sets the log level: modern clients request log messages per request; a legacy server has one level for all. */
   #wantLogs({ asker }: Work, session: ServedSession): void {
     if (asker.era === 'legacy' || asker.logLevel === undefined) return;
     this.#logLevel = moreVerbose(asker.logLevel, this.#logLevel);
     session.setLogLevel(this.#logLevel);
   }
 
-  /** Results of a server's tool as the client of a request can read them. */
+  /** Returns the conversion of a server's results for the client of a request. */
   #passOn({ asker, server }: Pick<Work, 'asker' | 'server'>, tool: string): (result: ShapedResult) => Params {
     const { outputs, addresses } = this.#gateway;
     const { principal } = this.front;
@@ -307,7 +307,7 @@ export class GatewayClient implements Attendant {
 
   #listTools(asker: Asker): Params {
     this.#relisting.listed();
-    // Requests without a session come over HTTP.
+    // Stateless requests come over HTTP.
     const reader = readerOf(asker, this.front.isStateless);
     return { tools: this.#gateway.listTools(this.#open().tools({ isWithApps: hasUi(asker) }), reader) };
   }
@@ -348,7 +348,7 @@ export class GatewayClient implements Attendant {
       const isAskable = this.desk !== undefined || canElicit(work.asker, 'url');
       const unasked = isAskable ? undefined : urlsFailure(error);
       if (unasked !== undefined) throw unasked;
-      // It may belong to a server that is still starting; no other is waited for.
+      // It may belong to a server that is still starting; only that one is awaited.
       const arrival = error.code === 'UNKNOWN_TOOL' ? this.#gateway.host.firstLists.arrival(name) : undefined;
       return arrival === undefined
         ? refuse(error)
@@ -356,12 +356,12 @@ export class GatewayClient implements Attendant {
     }
   }
 
-  /** Appends found tools to the list of a legacy client, and holds the answer until it has listed them. */
+  /** Appends found tools to the list of a legacy client, and delays the response until it has listed them. */
   async #foundTools(work: Work): Promise<void> {
     if (work.asker.era === 'legacy' && this.listChanged('tools')) await this.#relisting.hold(work);
   }
 
-  /** Whatever it asks belongs to this request, and to no other of this client. */
+  /** Its questions belong to this request, and to no other of this client. */
   async #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
     const { name, annotations } = tool.definition;
     await this.#open().approveOwn({ tool: name, annotations, arguments: args, signal: work.signal });
@@ -379,7 +379,10 @@ export class GatewayClient implements Attendant {
   }
 }
 
-/** Progress of a server, with the part of its `_meta` that clients may have; that of a legacy task goes on after the answer. */
+/**
+ * Forwards progress of a server, with the part of its `_meta` that clients may receive; that of a legacy task
+ * continues after the response.
+ */
 function passedProgress(
   params: Params,
   work: Work,

@@ -1,7 +1,7 @@
 /**
- * One task of a server in the hands of a client of the gateway, whatever eras the two are of.
+ * One task of a server that a client of the gateway follows, in any combination of eras.
  *
- * Requests of the client go to the process that works on the task. Its questions are collected for a modern client,
+ * Requests of the client go to the process that runs the task. Its questions are collected for a modern client,
  * which finds them in the task's state and answers with `tasks/update`; a legacy client is asked by requests.
  */
 
@@ -31,34 +31,34 @@ import {
   withRelated,
 } from './task-eras.ts';
 
-/** Makes a result what the client of one request can read. */
+/** Converts a result for the client of one request. */
 export type PassOn = (result: ShapedResult) => Params;
 
 export interface GatewayTaskOptions {
   readonly front: Front;
   readonly asker: Asker;
   readonly clock: Clock;
-  /** Whose task it is: no one else can find it. */
+  /** The owner of the task: no other client can find it. */
   readonly owner: string;
   readonly desk: () => QuestionDesk | undefined;
-  /** The `task` of a legacy client's call. */
+  /** The `task` field of a legacy client's call. */
   readonly params: Params;
-  /** The tool that is called. */
+  /** The called tool. */
   readonly tool: string;
 }
 
 export class GatewayTask {
-  /** Unguessable: clients without a session of their own are known by it alone. */
+  /** Unguessable: it alone identifies stateless clients. */
   readonly id: string = randomUUID();
   readonly owner: string;
   readonly wish: TaskWish;
   readonly #options: GatewayTaskOptions;
-  /** What its questions belong to, from the call on until the client leaves. */
+  /** The work that its questions belong to, from the call until the client leaves. */
   readonly #work: Work;
   readonly #rounds: Rounds | undefined;
-  /** The request of a legacy client that waits for the result: its questions go there. */
+  /** The request of a legacy client that waits for the result: its questions are sent there. */
   #waiting: Exchange | undefined;
-  /** Modern servers: what becomes of each of their questions. */
+  /** Modern servers: the pending answer of each of their questions. */
   readonly #answering = new Map<string, Promise<void>>();
   #handed: FollowedTask | undefined;
   #pulled: Promise<ShapedResult> | undefined;
@@ -87,7 +87,7 @@ export class GatewayTask {
     this.wish = { params, questions, cancellation: this.#work };
   }
 
-  /** The server answered with a task. */
+  /** Handles the server's response with a task. */
   begin(handed: FollowedTask): Params {
     this.#handed = handed;
     const { created, era } = handed;
@@ -96,7 +96,7 @@ export class GatewayTask {
     return createdFor(created, taskFields(createdState(created, era), translation), translation);
   }
 
-  /** How long the server keeps it; undefined: it does not say. */
+  /** How long the server keeps it; undefined if not declared. */
   get ttlMs(): number | undefined {
     const { created, era } = this.#task;
     return ttlOf(createdState(created, era), era);
@@ -110,7 +110,7 @@ export class GatewayTask {
     return this.#task.server;
   }
 
-  /** Its state as `tasks/get` returns it. */
+  /** Returns its state for `tasks/get`. */
   async get(work: Work | undefined, passOn: PassOn): Promise<Params> {
     const state = await this.#task.get(work === undefined ? {} : { cancellation: work });
     if (isTerminal(state['status'])) this.#task.end();
@@ -133,12 +133,12 @@ export class GatewayTask {
     }
   }
 
-  /** Modern clients: answers questions; what answers none of those that are open is ignored. */
+  /** Modern clients: answers questions; answers to unknown questions are ignored. */
   async update({ inputResponses }: Params): Promise<void> {
     if (!isRecord(inputResponses)) throw invalidParams('tasks/update needs inputResponses.');
     const open = Object.keys(this.#rounds?.inputRequests() ?? {});
     this.#rounds?.answer(inputResponses);
-    // Acknowledged when the server has them: its next state has to be without them.
+    // Acknowledged when the server has them: its next state must not include them.
     await Promise.all(
       open.map((key) => (Object.hasOwn(inputResponses, key) ? this.#answering.get(key) : undefined)),
     );
@@ -156,7 +156,7 @@ export class GatewayTask {
     if (isTerminal(state['status']) || this.#isCancelled)
       throw invalidParams(`The task is over: it is ${String(state['status'])}.`);
     await this.#task.cancel();
-    // A modern server may take its time; for a legacy client a cancelled task is so at once, and stays so.
+    // A modern server may cancel later; for a legacy client the task is cancelled at once, permanently.
     this.#isCancelled = true;
     return this.#plain(state);
   }
@@ -169,7 +169,7 @@ export class GatewayTask {
     });
   }
 
-  /** The client follows it no longer. */
+  /** Called when the client stops following it. */
   leave(): void {
     this.#work.cancel(new PlugboardError('CANCELLED', 'the client does not follow this task any longer'));
   }
@@ -188,7 +188,7 @@ export class GatewayTask {
     const fields = taskFields(state, this.#translation());
     if (this.#isCancelled) return { ...fields, status: 'cancelled' };
     const { result } = state;
-    // The eras disagree about tools that report an error.
+    // The eras differ for tools that report an error.
     const hasFailed = state['status'] === 'completed' && isRecord(result) && result['isError'] === true;
     return hasFailed ? { ...fields, status: 'failed' } : fields;
   }
@@ -205,11 +205,11 @@ export class GatewayTask {
     if (isTerminal(status)) return { ...fields, ...(await this.#end(state, passOn)) };
     const open = this.#rounds?.inputRequests() ?? {};
     if (Object.keys(open).length > 0) return { ...fields, status: 'input_required', inputRequests: open };
-    // Nothing is asked of this client, or not yet.
+    // This client is not asked, or not yet.
     return status === 'input_required' ? { ...fields, status: 'working' } : fields;
   }
 
-  /** What a modern client finds in the state of a task that is over. */
+  /** Returns the fields that a modern client finds in the state of a finished task. */
   async #end(state: Params, passOn: PassOn): Promise<Params> {
     const { status, result, error } = state;
     if (status === 'cancelled') return {};
@@ -224,17 +224,17 @@ export class GatewayTask {
     }
   }
 
-  /** Legacy servers: their questions and results come with `tasks/result`, which is asked for once. */
+  /** Legacy servers: their questions and results come with `tasks/result`, which is requested once. */
   #pull(): Promise<ShapedResult> {
     this.#pulled ??= this.#task.result({ cancellation: this.#work }).catch((error: unknown) => {
-      // An answer of the server is final; a connection that broke is not.
+      // A response of the server is final; a broken connection is not.
       if (asPlugboardError(error).detail.rpcCode === undefined) this.#pulled = undefined;
       throw error;
     });
     return this.#pulled;
   }
 
-  /** Modern servers: puts each question to the client once, and hands the answer on. */
+  /** Modern servers: sends each question to the client once, and the answer to the server. */
   #ask(requests: Params): void {
     for (const [key, request] of Object.entries(requests)) {
       if (this.#answering.has(key) || !isRecord(request) || typeof request['method'] !== 'string') continue;
@@ -243,7 +243,7 @@ export class GatewayTask {
       const answered = this.#task
         .ask(method, params, key)
         .catch((error: unknown) => {
-          // A question that cannot be put would be waited for until the task's time is over.
+          // A question that cannot be sent would be awaited until the task expires.
           if (this.#work.isCancelled || method !== 'elicitation/create') throw error;
           return { action: 'cancel' };
         })
@@ -273,19 +273,19 @@ export class GatewayTask {
     return task.shape(raw);
   }
 
-  /** Modern: cancelling what is over is acknowledged too. */
+  /** Modern: cancelling a finished task is acknowledged too. */
   async #unlessOver(error: unknown): Promise<void> {
     if (asPlugboardError(error).detail.rpcCode !== RPC_INVALID_PARAMS) throw error;
     const { status } = await this.#task.get({});
     if (!isTerminal(status)) throw error;
   }
 
-  /** A question under the name that the client knows the task by. */
+  /** Adds the client's id of the task to a question. */
   #named(params: Params): Params {
     return this.#work.asker.era === 'legacy' ? withRelated(params, this.id) : unrelated(params);
   }
 
-  /** An answer under the name that the server knows it by. */
+  /** Replaces the client's id of the task in an answer by the server's. */
   #answered(answer: unknown): unknown {
     if (!isRecord(answer)) return answer;
     const { _meta } = answer;
@@ -295,7 +295,7 @@ export class GatewayTask {
   }
 }
 
-/** The JSON-RPC error of a task that failed. */
+/** Returns the JSON-RPC error of a failed task. */
 function failure(thrown: unknown): Params {
   const { message, detail } = asPlugboardError(thrown);
   return {
@@ -305,7 +305,7 @@ function failure(thrown: unknown): Params {
   };
 }
 
-/** Questions of one moment are put together. */
+/** Resolves after this tick, so that its questions are sent together. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

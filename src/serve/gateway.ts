@@ -1,4 +1,4 @@
-/** What all clients of one gateway share: the host, and who is there. */
+/** The backend of a gateway, shared by all its clients: owns the host and the list of clients. */
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -29,19 +29,19 @@ import { GatewayTasks } from './tasks.ts';
 import { createParamHeaders } from './tools.ts';
 
 export interface GatewayOptions {
-  /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` holds here too. */
+  /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` applies here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;
   /** Tools of the gateway itself. */
   readonly tools?: readonly OwnTool[] | undefined;
   readonly clock?: Clock | undefined;
-  /** Where questions go whose client cannot ask its own user. */
+  /** Receives questions whose client cannot ask its own user. */
   readonly desk?: QuestionDesk | undefined;
 }
 
 export class Gateway implements Backend {
   readonly host: ServedHost;
   readonly identity: Implementation = { name: 'plugboard', version: readVersion() };
-  /** Tells principals of this gateway from those of another one on the same host. */
+  /** Distinguishes principals of this gateway from those of another one on the same host. */
   readonly id: string = randomUUID();
   readonly approvals: 'client' | 'enforce';
   readonly clock: Clock;
@@ -52,12 +52,12 @@ export class Gateway implements Backend {
   /** Tasks that clients follow themselves. */
   readonly tasks: GatewayTasks;
   readonly listTools: ToolLister;
-  /** Reports what was repaired for clients. */
+  /** Reports repairs that were made for clients. */
   readonly repaired: RepairReport;
   readonly own: ReadonlyMap<string, OwnTool>;
   readonly patience: ClientPatience;
   readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
-  /** Nobody's session: it only knows every tool. */
+  /** A session without a client, which sees every tool. */
   #everything: ServedSession | undefined;
   readonly #clients = new Map<string, GatewayClient>();
   readonly #changed = new Set<ListKind>();
@@ -94,7 +94,7 @@ export class Gateway implements Backend {
     return this.#closing;
   }
 
-  /** Servers that are `required` are there, also those whose tools are known from the cache (CON-9). */
+  /** Resolves when `required` servers are connected, also those whose tools are known from the cache (CON-9). */
   ready(): Promise<void> | undefined {
     return this.host.hasRequired() ? this.host.requiredReady('all') : undefined;
   }
@@ -107,13 +107,13 @@ export class Gateway implements Backend {
     return failureOf(asPlugboardError(thrown));
   }
 
-  /** A session without a client, which knows every tool and extension. */
+  /** A session without a client, which sees every tool and extension. */
   get everything(): ServedSession {
     this.#everything ??= this.host.session();
     return this.#everything;
   }
 
-  /** The tools of all servers, deferred or not. */
+  /** Returns the tools of all servers, deferred or not. */
   allTools(): readonly Tool[] {
     return this.everything.allTools();
   }
@@ -134,7 +134,7 @@ export class Gateway implements Backend {
     this.#clients.delete(session);
   }
 
-  /** Lets running work end within a limit, then ends it, and lets go of the host. */
+  /** Lets running work finish within a time limit, then cancels it, and releases the host. */
   async close(): Promise<void> {
     this.#closing = true;
     const fronts = [...this.#clients.values()].map(({ front }) => front);
@@ -146,7 +146,7 @@ export class Gateway implements Backend {
 
   #listChanged(kind: ListKind): void {
     if (this.#changed.size === 0) {
-      // A server that starts tells several times in one moment.
+      // A starting server emits several changes in one tick.
       setImmediate(() => {
         const kinds = [...this.#changed];
         this.#changed.clear();
@@ -157,8 +157,8 @@ export class Gateway implements Backend {
   }
 
   /**
-   * A server's words go to the client whose work they are about; where it may be several, nobody knows whose they
-   * are. What it says before all work is for a client that is alone here.
+   * Routes a server's log message to the client whose work it is about; dropped if that may be several. A message
+   * before any work goes to the client if it is the only one.
    */
   #logged({ server, level, params, session }: HostEvents['message']): void {
     const [only, ...others] = this.#clients.values();

@@ -1,11 +1,11 @@
-/** What a request of a client of the gateway hands on to the server that it goes to. */
+/** Selects the parts of a gateway client's request that are forwarded to the server. */
 
 import { type HandedOn, passedMeta, without } from '../connection/handed-on.ts';
 import { type Asker, DEFAULT_LEVEL, type Params } from '../endpoint/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { QuestionDesk } from './questions.ts';
 
-/** Members of the params that the gateway reads itself; all others are handed on. */
+/** Params that the gateway reads itself; all others are forwarded. */
 const READ_HERE: ReadonlySet<string> = new Set([
   '_meta',
   'name',
@@ -24,12 +24,15 @@ export function handedOnBy(params: Params, asker: Asker, desk: QuestionDesk | un
   const { logLevel } = asker;
   const meta = passedMeta(params['_meta']);
   const more = without(params, isReadHere);
-  // The level that no one has chosen is the host's too.
+  // A level that was not chosen is the host's own.
   const level = logLevel === DEFAULT_LEVEL ? undefined : logLevel;
   return { meta, params: more, logLevel: level, capabilities: capabilitiesBy(asker, desk) };
 }
 
-/** What can be asked during a request: what its client declared, and what a person at the page can answer. */
+/**
+ * Returns the kinds of questions allowed during a request: those its client declared, and those a person at the page
+ * can answer.
+ */
 function capabilitiesBy({ capabilities }: Asker, desk: QuestionDesk | undefined): Params {
   const { elicitation, sampling, roots, experimental, extensions } = capabilities;
   const elicited = desk === undefined ? elicitation : { form: {}, url: {} };

@@ -1,4 +1,4 @@
-/** The gateway over HTTP. */
+/** Serves the gateway over HTTP. */
 
 import { homeAt } from '../config/home.ts';
 import { checkReach, listenHttp, type ServedHttp, type SideDoor } from '../endpoint/http.ts';
@@ -17,32 +17,32 @@ const NEEDED =
   'A token that calls tools is needed: plugboard token add <name> makes one. The token of the page is not accepted here.';
 
 export interface ServeHttpOptions extends GatewayOptions {
-  /** Default 127.0.0.1. Anything beyond this machine demands a token or an issuer. */
+  /** Default 127.0.0.1. Other interfaces require a token or an issuer. */
   readonly host?: string | undefined;
-  /** Default 7420; 0 takes any free one. */
+  /** Default 7420; 0 selects any free port. */
   readonly port?: number | undefined;
-  /** When given, every request must carry it as its bearer token. */
+  /** If given, every request must carry it as its bearer token. */
   readonly token?: string | undefined;
   /**
-   * A home of Plugboard: every token that `plugboard token add` made there is accepted too, until it is revoked or
+   * A home of Plugboard: every token that `plugboard token add` created there is accepted too, until it is revoked or
    * expires. Its name is the principal.
    */
   readonly tokensOf?: string | undefined;
-  /** When given, tokens of this authorization server are accepted, if they are meant for this audience. */
+  /** If given, tokens of this authorization server are accepted, if they are for this audience. */
   readonly issuer?: IssuerOptions | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
-  /** Answers paths that are not MCP's. */
+  /** Handles paths other than MCP's. */
   readonly sideDoor?: SideDoor | undefined;
   /**
-   * Default true: sessions of legacy clients are recorded in the host's home, and go on after a restart. `false`:
+   * Default true: sessions of legacy clients are recorded in the host's home, and continue after a restart. `false`:
    * they end with this process.
    */
   readonly keepSessions?: boolean | undefined;
 }
 
 /**
- * Serves everything a host has as one MCP server at `/mcp`.
+ * Serves all servers of a host as one MCP server at `/mcp`.
  *
  * @example
  * const gateway = await serveHttp(host, { port: 0, token: 'a long secret' });
@@ -64,11 +64,11 @@ export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}
     named.close();
     throw revoked();
   }
-  // A token of the file stays one: it can be revoked.
+  // A token of the file is treated as such: it can be revoked.
   const token = given !== undefined && named?.nameOf(given) !== undefined ? undefined : given;
   const gateway = new Gateway(host, options);
   const kept = options.keepSessions === false ? undefined : homeAt(host.home);
-  // A home that cannot be written is no reason not to serve: sessions then live in memory.
+  // If the home is not writable, sessions are kept in memory instead.
   const sessionStorage = kept && (await openSessionFiles(kept, clock).catch(() => undefined));
   try {
     const served = await listenHttp(gateway, {

@@ -1,9 +1,9 @@
-/** Tokens of an authorization server: signature, issuer, audience and time are checked, or it is nobody (A9). */
+/** Verifies tokens of an authorization server: signature, issuer, audience and time (A9). */
 
 import type { TokenVerifier } from '../endpoint/guard.ts';
 import { PlugboardError } from '../errors.ts';
 
-/** Signatures that a public key checks; a shared secret or none is no proof. */
+/** Asymmetric signatures only; a shared secret or no signature is not accepted. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const CLOCK_TOLERANCE_S = 30;
@@ -14,7 +14,7 @@ export interface IssuerOptions {
   readonly audience: string;
 }
 
-/** Finds the issuer's keys first: a gateway that could not check anybody must not start. */
+/** Fetches the issuer's keys first: a gateway that could not verify any token must not start. */
 export async function createTokenVerifier({ issuer, audience }: IssuerOptions): Promise<TokenVerifier> {
   const { createRemoteJWKSet, jwtVerify } = await import('jose');
   const keys = createRemoteJWKSet(await findKeys(issuer));
@@ -42,7 +42,10 @@ export async function createTokenVerifier({ issuer, audience }: IssuerOptions): 
   };
 }
 
-/** Next to the MCP endpoint that the audience names, behind a proxy's prefix too; undefined for other audiences. */
+/**
+ * Returns the address next to the MCP endpoint that the audience names, also behind a proxy's prefix; undefined for
+ * other audiences.
+ */
 function metadataUrl(audience: string): string | undefined {
   if (!/^https?:\/\//i.test(audience) || !URL.canParse(audience)) return undefined;
   const { origin, pathname } = new URL(audience);
@@ -66,7 +69,7 @@ async function findKeys(issuer: string): Promise<URL> {
     const found: unknown = answer?.ok ? await answer.json().catch(() => undefined) : undefined;
     if (typeof found !== 'object' || found === null || !('jwks_uri' in found) || !('issuer' in found))
       continue;
-    // Metadata that names another issuer is not this one's (RFC 8414, 3.3).
+    // Metadata that names another issuer is rejected (RFC 8414, 3.3).
     if (found.issuer === issuer && typeof found.jwks_uri === 'string') return new URL(found.jwks_uri);
   }
   throw new PlugboardError('CONNECT_FAILED', `The keys of the issuer ${issuer} were not found.`, {

@@ -1,4 +1,4 @@
-/** The JSON-RPC methods of the gateway: each row is what one method of `GatewayClient` does. */
+/** The JSON-RPC methods of the gateway: each row calls one method of `GatewayClient`. */
 
 import type { Method, MethodTable } from '../endpoint/methods.ts';
 import type { GatewayClient } from './gateway-client.ts';

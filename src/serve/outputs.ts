@@ -1,4 +1,4 @@
-/** Results that were too long for a model, as resources: a client far away cannot read the file that they are in. */
+/** Exposes results that were too long for a model as resources: a remote client cannot read their files. */
 
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { basename, extname } from 'node:path';
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 
 const PREFIX = 'plugboard://output/';
-/** The oldest are forgotten first; their files stay as long as the host keeps them. */
+/** The oldest are dropped first; the host keeps their files for longer. */
 const MAX_OFFERED = 1_000;
 
 interface Offered {
@@ -17,7 +17,7 @@ interface Offered {
 export class Outputs {
   readonly #offered = new Map<string, Offered>();
 
-  /** A link that only its receiver knows, and that works for the same owner only. */
+  /** Returns an unguessable link that works for the same owner only. */
   offer(file: string, owner: string): ContentBlock {
     const uri = `${PREFIX}${randomUUID()}`;
     this.#offered.set(uri, { file, owner });
@@ -36,7 +36,7 @@ export class Outputs {
     return uri.startsWith(PREFIX);
   }
 
-  /** Undefined when there is no such output, or it is somebody else's. */
+  /** Returns undefined if there is no such output, or it belongs to another owner. */
   async read(uri: string, owner: string): Promise<ResourceContents | undefined> {
     const offered = this.#offered.get(uri);
     if (offered?.owner !== owner) return undefined;

@@ -1,4 +1,4 @@
-/** Tools of the gateway itself, beside those of its servers: what one is, and what it is given to work with. */
+/** The interface of the gateway's own tools, in addition to those of its servers. */
 
 import type { SessionOptions } from '../call/session.ts';
 import type { Tool } from '../catalog/tool.ts';
@@ -7,18 +7,18 @@ import type { Params } from '../endpoint/eras.ts';
 
 export interface OwnCall {
   readonly arguments: Params;
-  /** Who called, as far as it was proven. */
+  /** The caller, as far as it was authenticated. */
   readonly principal: string;
   readonly signal: AbortSignal;
-  /** How the person behind this very request is asked. */
+  /** Callbacks that ask the person behind this request. */
   readonly questions: SessionOptions;
   readonly onProgress: ((progress: Progress) => void) | undefined;
-  /** Tells the client something about this request: a log message, for clients that want such. */
+  /** Sends a log message about this request, to clients that requested log messages. */
   log(data: unknown): void;
 }
 
 export interface OwnTool {
   readonly definition: Omit<Tool, 'server' | 'tool' | 'deferred'>;
-  /** Answers with a result of `tools/call`; what it rejects with is told to the model. */
+  /** Returns a result of `tools/call`; the model receives the text of a rejection. */
   call(call: OwnCall): Promise<Params>;
 }

@@ -1,4 +1,4 @@
-/** How questions of servers and of our own policy reach the person behind one client (SRV-2, CAL-3). */
+/** Routes questions of servers and of our own policy to the person behind one client (SRV-2, CAL-3). */
 
 import { randomUUID } from 'node:crypto';
 import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
@@ -22,12 +22,12 @@ import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { type Asked, askBoth, askInTurn } from './ask-both.ts';
 import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
 
-/** How long a client has for an answer about its roots. */
+/** How long a client may take to return its roots. */
 const ROOTS_MS = 10_000;
 
-/** Where a question goes whose client cannot ask its own user: a person who looks at the page. */
+/** Receives questions whose client cannot ask its own user, for a person who looks at the page. */
 export interface QuestionDesk {
-  /** Whether somebody looks. */
+  /** Whether a person has the page open. */
   readonly isAttended: boolean;
   readonly approve: Approve;
   readonly elicit: NonNullable<SessionOptions['elicit']>;
@@ -35,25 +35,25 @@ export interface QuestionDesk {
 }
 
 export interface QuestionedClient {
-  /** Undefined when there is no desk, or nobody is at it. */
+  /** Undefined if there is no approval queue, or no person looks at it. */
   readonly desk: QuestionDesk | undefined;
-  /** The request that a question belongs to; undefined when there is none, or it could be another client's. */
+  /** Returns the request that a question belongs to; undefined if there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
-  /** For a question that belongs to no request; undefined if the client cannot be asked so. */
+  /** Returns a way to ask outside of any request; undefined if the client does not support it. */
   outside?(): Promise<Pick<Work, 'asker' | 'ask'> | undefined>;
   readonly clock: Clock;
-  /** The client is one of our hosts, with one server: it says itself who asks, and approves its own calls. */
+  /** The client is one of our hosts, with one server: it attributes questions and approves calls itself. */
   readonly isHost?: boolean | undefined;
 }
 
-/** The callbacks of a session whose person sits behind a client of ours. */
+/** Returns the callbacks of a session whose person is behind a client of the gateway. */
 export function questionsOf(client: QuestionedClient): SessionOptions {
-  // One literal, without a spread: stateless clients make one for each request, and V8 is slow to add to a copy.
+  // One literal, without a spread: stateless clients create one for each request, and V8 is slow to add to a copy.
   return {
     approve: client.isHost === true ? undefined : (request, id) => approve(client, request, id),
     elicit: (request, id) => elicit(client, request, id),
     sample: (request, id) => sample(client, request, id),
-    // Whether the client has them is decided by the request that is asked about.
+    // Whether the client supports them is decided by the request that is asked about.
     sampling: { tools: true, context: true },
     roots: (request) => roots(client, request),
   };
@@ -70,7 +70,8 @@ async function elicit(
   if (work === undefined) return { action: 'cancel' };
   if (!canElicit(work.asker, mode)) {
     if (client.desk !== undefined) return client.desk.elicit(request, id);
-    // A legacy server gets an answer it can go on with; the error of a modern client names what it lacks.
+    // A legacy server gets an answer it can continue with; the error for a modern client names the missing
+    // capability.
     if (work.asker.era === 'modern') {
       work.fail(missingCapability('elicitation', mode === 'url' ? { url: {} } : {}));
     }
@@ -90,7 +91,7 @@ async function elicit(
   });
 }
 
-/** The request as the revision of its client has it. */
+/** Returns the request in the form of the client's revision. */
 function elicitParams(client: QuestionedClient, request: ElicitRequest, asker: Asker): Params {
   const { server, mode, schema, url, elicitationId, _meta } = request;
   const page =
@@ -104,7 +105,7 @@ function elicitParams(client: QuestionedClient, request: ElicitRequest, asker: A
   };
 }
 
-/** A modern client is asked in the answer to its own request, which cannot be taken back. */
+/** A modern client is asked in the response to its own request, which cannot be cancelled. */
 function askWithPage<T>({ asker }: Work, asked: Asked<T>): Promise<T> {
   return asker.era === 'legacy' ? askBoth(asked) : askInTurn(asked);
 }
@@ -125,14 +126,14 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
   return work.ask('sampling/createMessage', named, signal, key);
 }
 
-/** Rejects with METHOD_NOT_FOUND if the client has no roots, and otherwise if it cannot be asked now. */
+/** Rejects with METHOD_NOT_FOUND if the client does not support roots, and otherwise if it cannot be asked now. */
 async function roots(client: QuestionedClient, { server, isAtWork }: RootsRequest): Promise<readonly Root[]> {
   const work = isAtWork ? client.workFor(server, undefined) : await client.outside?.();
   if (work === undefined)
     throw new PlugboardError('PROTOCOL_ERROR', 'the client cannot be asked now', { server });
   if (!isRecord(work.asker.capabilities['roots'])) throw methodNotFound('roots/list');
   const ask = (signal?: AbortSignal): Promise<unknown> => work.ask('roots/list', {}, signal);
-  // A modern client answers all questions of a round at once, and a person may be asked one of them.
+  // A modern client answers all questions of a round at once, and one of them may be for a person.
   const answer = work.asker.era === 'modern' ? await ask() : await within(client.clock, ask);
   const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
   return list.flatMap((root: unknown) => {
@@ -141,7 +142,10 @@ async function roots(client: QuestionedClient, { server, isAtWork }: RootsReques
   });
 }
 
-/** No person is asked for roots: a client that does not answer soon will not, and calls must not wait for it. */
+/**
+ * Applies a time limit: roots need no person, so a client that does not respond soon will not, and calls must not
+ * wait for it.
+ */
 async function within<T>(clock: Clock, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   const stop = clock.after(ROOTS_MS, () => {
@@ -156,7 +160,10 @@ async function within<T>(clock: Clock, ask: (signal: AbortSignal) => Promise<T>)
   }
 }
 
-/** A client answers for its session at most: a lasting rule is a person's decision at the terminal or the page (A30). */
+/**
+ * A client can allow for its session at most: a permanent rule is a person's decision at the terminal or the page
+ * (A30).
+ */
 type ClientAnswer = Exclude<ApprovalAnswer, 'allow-always'>;
 
 const ANSWERS: Readonly<Record<string, ClientAnswer>> = {
@@ -164,7 +171,7 @@ const ANSWERS: Readonly<Record<string, ClientAnswer>> = {
   'Allow for this session': 'allow-session',
   Deny: 'deny',
 };
-/** Offered by 0.1.0; clients that were written for it may still answer with it. */
+/** Offered by 0.1.0; clients written for it may still send it. */
 const ALWAYS = 'Always allow';
 
 async function approve(
@@ -224,6 +231,6 @@ function asElicitAnswer(answer: unknown): ElicitAnswer {
   const { action, content, _meta }: Params = isRecord(answer) ? answer : {};
   const meta = isRecord(_meta) ? { _meta } : {};
   if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...meta };
-  // An answer that is none of the three is not a person's no.
+  // An answer other than the three is not a refusal by a person.
   return { action: action === 'decline' ? 'decline' : 'cancel', ...meta };
 }

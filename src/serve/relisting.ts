@@ -1,23 +1,23 @@
-/** Decides whether the answer of a search waits until the client has listed its tools again. */
+/** Decides whether the response of a search waits until the client has listed its tools again. */
 
 import type { Work } from '../endpoint/work.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** Clients that list their tools once; they are not waited for unless they have listed again in this session. */
+/** Clients that list their tools once; they are not awaited unless they have listed again in this session. */
 const LIST_ONCE: ReadonlySet<string> = new Set(['codex-mcp-client']);
-/** Longest time that a search's answer is held for a client that may list again. */
+/** Longest delay of a search's response for a client that may list again. */
 const MAX_HOLD_MS = 1_000;
 
 /**
- * One client's habit of listing again after `list_changed`. Found tools are of use to the model in its next
- * step only if the client has listed them before it gets the answer; a client that never lists again must not
- * pay for that more than once.
+ * Tracks whether one client lists again after `list_changed`. The model can use found tools in its next step only if
+ * the client has listed them before it gets the response; a client that never lists again must be delayed at most
+ * once.
  */
 export class Relisting {
   readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
   #hasListed = false;
-  /** When the client was first told of a change that it has not listed since; undefined if it has. */
+  /** When the client was first notified of a change that it has not listed since; undefined if it has. */
   #toldAt: number | undefined;
   #follows: boolean | undefined;
 
@@ -25,13 +25,13 @@ export class Relisting {
     this.#clock = clock;
   }
 
-  /** The client has been sent `list_changed`. */
+  /** Records that `list_changed` was sent to the client. */
   told(): void {
-    // A list that was never asked for is asked for anyway: that says nothing about later ones.
+    // The first list is requested anyway: it does not show whether later ones will be.
     if (this.#hasListed) this.#toldAt ??= this.#clock.now();
   }
 
-  /** The client asks for its list. */
+  /** Records that the client requests its list. */
   listed(): void {
     this.#hasListed = true;
     if (this.#toldAt !== undefined) this.#follows = true;

@@ -1,4 +1,4 @@
-/** What serving needs of a host. A `Host` is one. */
+/** The part of a host that serving needs. A `Host` satisfies it. */
 
 import type { SessionOptions } from '../call/session.ts';
 import type { Host } from '../host.ts';

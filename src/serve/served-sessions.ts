@@ -1,4 +1,7 @@
-/** What servers behind a gateway are told, once, when they connect: they may ask; who answers is the client behind each session. */
+/**
+ * The capabilities declared once to servers behind a gateway when they connect; the client behind each session
+ * answers.
+ */
 
 import type { HostOptions } from '../host-options.ts';
 

@@ -1,4 +1,4 @@
-/** Session records as files in the home: one for each session, readable by its owner only. */
+/** Stores session records as files in the home: one for each session, readable by its owner only. */
 
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 const KEY_BYTES = 32;
 const KEY = /^[\w-]{43}$/;
-/** A session that was not used for this long cannot be continued. */
+/** A session that was unused for this long cannot be continued. */
 const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
-/** The sessions used last are kept. */
+/** The most recently used sessions are kept. */
 const MAX_RECORDS = 1_000;
-/** New records between two looks at the folder's age and number. */
+/** New records between two checks of the folder's age and size limits. */
 const WRITES_PER_SWEEP = 100;
 
 /** Opens the records of a home. Rejects if its key can be neither read nor written. */
@@ -34,17 +34,17 @@ export async function openSessionFiles(
   return { store, key };
 }
 
-/** Reads the key of a home, or makes one; two processes that start at once get the same. */
+/** Reads the key of a home, or creates one; two processes that start at once get the same. */
 async function readKey(file: string, lockDir: string): Promise<Uint8Array> {
   let key = (await readFile(file, 'utf8').catch(() => '')).trim();
-  // The file is replaced in one step: a key that can be read is whole, and needs no lock.
+  // The file is replaced atomically: a readable key is complete, and needs no lock.
   if (!KEY.test(key))
     await updateFile(
       file,
       (text) => {
         key = (text ?? '').trim();
         if (KEY.test(key)) return undefined;
-        // A key that cannot be read only ends the sessions that were sealed with it.
+        // An unreadable key only ends the sessions that were sealed with it.
         key = randomBytes(KEY_BYTES).toString('base64url');
         return `${key}\n`;
       },

@@ -1,4 +1,4 @@
-/** The gateway over this process's stdin and stdout, for the agent that started it. */
+/** Serves the gateway over this process's stdin and stdout, for the agent that started it. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { Served } from '../endpoint/backend.ts';
@@ -6,7 +6,7 @@ import { serveLines } from '../endpoint/stdio.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import type { ServedHost } from './served-host.ts';
 
-/** A script that pipes its requests in gets its answers; an agent that leaves does not wait long for us to follow. */
+/** A script that pipes its requests in gets its responses; an agent that exits does not wait long for this process. */
 const FINISH_MS = 5_000;
 
 export interface ServeStdioOptions extends GatewayOptions {
@@ -16,8 +16,8 @@ export interface ServeStdioOptions extends GatewayOptions {
 }
 
 /**
- * Serves everything a host has as one MCP server on stdio; ends when the client closes its side.
- * Nothing else may write to stdout meanwhile.
+ * Serves all servers of a host as one MCP server on stdio; ends when the client closes its side.
+ * Nothing else may write to stdout in the meantime.
  *
  * @example
  * const served = serveStdio(host);

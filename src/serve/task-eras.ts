@@ -1,4 +1,4 @@
-/** The state of a task as each era writes it: the same fields under other names, and results in other places. */
+/** Translates the state of a task between eras: the same fields under other names, and results in other places. */
 
 import type { Era } from '../connection/eras.ts';
 import { cleanMeta } from '../connection/handed-on.ts';
@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<Era, { readonly ttl: string; readonly poll: string 
   modern: { ttl: 'ttlMs', poll: 'pollIntervalMs' },
 };
 
-/** Members that are no part of a task's own state, or are added where they belong. */
+/** Members that are not part of a task's own state, or are added separately. */
 const APART: ReadonlySet<string> = new Set([
   '_meta',
   'resultType',
@@ -33,13 +33,13 @@ export function isTerminal(status: unknown): boolean {
 export interface Translation {
   readonly from: Era;
   readonly to: Era;
-  /** The task's id towards the client. */
+  /** The client's id of the task. */
   readonly id: string;
-  /** The time used where the server left it out. */
+  /** The time used if the server omitted it. */
   readonly now: number;
 }
 
-/** A task's own fields for a client; members that no one knows are kept. */
+/** Returns a task's own fields for a client; unknown members are kept. */
 export function taskFields(state: Params, { from, to, id, now }: Translation): Params {
   const { ttl, poll } = NAMES[from];
   const entries = Object.entries(state).filter(([key]) => !APART.has(key) && key !== ttl && key !== poll);
@@ -56,18 +56,18 @@ export function taskFields(state: Params, { from, to, id, now }: Translation): P
   };
 }
 
-/** How long the server keeps the task after its creation; undefined: it does not say. */
+/** Returns how long the server keeps the task after its creation; undefined if not declared. */
 export function ttlOf(state: Params, era: Era): number | undefined {
   return millis(state[NAMES[era].ttl]);
 }
 
-/** The task in the answer to a call. */
+/** Returns the task in the response to a call. */
 export function createdState(created: Params, era: Era): Params {
   const { task } = created;
   return era === 'legacy' && isRecord(task) ? task : created;
 }
 
-/** The answer to a call that became a task; what the server put around the task is kept. */
+/** Returns the response to a call that became a task; other members of the server's response are kept. */
 export function createdFor(created: Params, fields: Params, { from, to }: Translation): Params {
   const meta = withoutRelated(cleanMeta(created['_meta'])._meta);
   const around = from === 'legacy' ? Object.entries(created).filter(([key]) => !APART.has(key)) : [];
@@ -75,13 +75,13 @@ export function createdFor(created: Params, fields: Params, { from, to }: Transl
   return to === 'legacy' ? { ...result, task: fields } : { ...result, resultType: 'task', ...fields };
 }
 
-/** `_meta` that names the task a message belongs to, for the legacy era. */
+/** Adds the `_meta` that names the task of a message, for the legacy era. */
 export function withRelated(params: Params, taskId: string): Params {
   const { _meta } = params;
   return { ...params, _meta: { ...(isRecord(_meta) ? _meta : undefined), [RELATED_TASK]: { taskId } } };
 }
 
-/** A message without that name, for the modern era. */
+/** Removes that `_meta`, for the modern era. */
 export function unrelated(params: Params): Params {
   const { _meta, ...rest } = params;
   const meta = withoutRelated(_meta);
@@ -94,7 +94,7 @@ function withoutRelated(meta: unknown): Params | undefined {
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-/** Whole milliseconds: the modern era has no others. */
+/** Rounds to whole milliseconds: the modern era requires integers. */
 function millis(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? Math.round(value) : undefined;
 }

@@ -1,26 +1,26 @@
-/** Whether a whole address fits a whole template, in time that is bounded for every template. */
+/** Matches a whole address against a whole URI template, in bounded time for every template. */
 
-/** What is longer fits no template as a whole. */
+/** A longer address matches no template. */
 const MAX_ADDRESS_CHARS = 4_096;
 const MAX_TEMPLATE_CHARS = 2_048;
 const MAX_EXPRESSIONS = 32;
 
 const EXPRESSION = /\{([^{}]*)\}/;
-/** Expressions whose values have slashes, or that begin with a character of their own. */
+/** Expressions whose values may contain slashes, or that begin with an operator. */
 const WIDE = /^[+#./;?&=,!@|]/;
 
-/** The literal text before the first expression. */
+/** Returns the literal text before the first expression. */
 export function prefixOf(uriTemplate: string): string {
   return uriTemplate.split('{')[0] ?? '';
 }
 
 /**
- * A test of addresses: literal parts have to be there in their order, `{x}` is any text without a slash, and every
- * other expression is any text. Undefined for templates that are too long for it.
+ * Returns a test of addresses: literal parts must occur in order, `{x}` matches any text without a slash, and every
+ * other expression matches any text. Undefined for templates that are too long.
  */
 export function templateMatcher(uriTemplate: string): ((uri: string) => boolean) | undefined {
   if (uriTemplate.length > MAX_TEMPLATE_CHARS) return undefined;
-  // Literal parts are at even places, expressions at odd ones.
+  // Literal parts have even indexes, expressions odd ones.
   const parts = uriTemplate.split(EXPRESSION);
   if (parts.length > 2 * MAX_EXPRESSIONS + 1) return undefined;
   const first = parts[0] ?? '';
@@ -40,12 +40,12 @@ function afterLiteral(uri: string, starts: readonly number[], literal: string): 
   return starts.flatMap((start) => (uri.startsWith(literal, start) ? [start + literal.length] : []));
 }
 
-/** Every place where the value of an expression can end, in order, each once. */
+/** Returns every position where the value of an expression can end, in order, each once. */
 function afterValue(uri: string, starts: readonly number[], isWide: boolean): number[] {
   const ends: number[] = [];
   let next = 0;
   for (const start of starts) {
-    if (start < next) continue; // Within what an earlier one has reached.
+    if (start < next) continue; // Already covered by an earlier one.
     const slash = isWide ? -1 : uri.indexOf('/', start);
     const to = slash === -1 ? uri.length : slash;
     for (let end = start; end <= to; end += 1) ends.push(end);

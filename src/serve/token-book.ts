@@ -1,4 +1,4 @@
-/** The tokens of one home as a running gateway accepts them: read again when the file changes, ended when they expire. */
+/** The tokens of one home that a running gateway accepts: reread when the file changes, ended when they expire. */
 
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { NamedTokens } from '../endpoint/guard.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashOf, readTokenFile, type StoredToken, type TokenFile, tokenFileOf } from './token-file.ts';
 
-/** How often the file is looked at where watching it fails; every request looks for itself. */
+/** How often the file is checked if watching it fails; every request also checks it. */
 const LOOK_MS = 5_000;
 const EMPTY: TokenFile = { tokens: [], revoked: [] };
 
@@ -20,7 +20,7 @@ export class TokenBook implements NamedTokens {
   #stopLooking: () => void = () => {};
   #stamp: string | undefined;
   #content: TokenFile = EMPTY;
-  /** Hashes of the valid tokens of the last look, by name. */
+  /** Hashes of the valid tokens at the last check, by name. */
   #valid: ReadonlyMap<string, string> = new Map();
 
   constructor(home: Pick<Home, 'dir'>, clock: Clock) {
@@ -61,7 +61,7 @@ export class TokenBook implements NamedTokens {
     this.#listeners.clear();
   }
 
-  /** Reads the file if it is another one than at the last look, and ends the tokens that are no longer valid. */
+  /** Rereads the file if it changed since the last check, and ends the tokens that are no longer valid. */
   #look(): void {
     const stamp = stampOf(this.#file);
     if (stamp !== this.#stamp) {
@@ -77,7 +77,7 @@ export class TokenBook implements NamedTokens {
     for (const [name] of ended) for (const listener of this.#listeners) listener(name);
   }
 
-  /** At the next expiry, or soon. */
+  /** Schedules a check for the next expiry, or soon. */
   #lookAgain(): void {
     const now = this.#clock.now();
     const expiries = this.#content.tokens.flatMap(({ expires = now }) =>
@@ -94,7 +94,7 @@ function isValid({ expires }: StoredToken, now: number): boolean {
   return expires === undefined || now < expires;
 }
 
-/** Fails closed: a file that cannot be read has no valid tokens. */
+/** Fails closed: an unreadable file has no valid tokens. */
 function contentOf(file: string): TokenFile {
   try {
     return readTokenFile(file);
@@ -103,7 +103,7 @@ function contentOf(file: string): TokenFile {
   }
 }
 
-/** Another one for every replaced file. */
+/** Returns a value that differs for every replaced file. */
 function stampOf(file: string): string {
   try {
     const { ino, mtimeMs, size } = statSync(file);

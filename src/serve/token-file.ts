@@ -1,4 +1,4 @@
-/** `tokens.json` of the home: the tokens that call, each with a name; only hashes are stored. */
+/** `tokens.json` of the home: the named tokens for calls; only hashes are stored. */
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { makeFolder } from '../lib/make-folder.ts';
 import { nearest } from '../lib/nearest.ts';
 
 const FILE_NAME = 'tokens.json';
-/** The one token of 0.1.0, which also managed. */
+/** The one token of 0.1.0, which was also the management token. */
 const OLD_FILE_NAME = 'gateway-token';
 const FILE_VERSION = 1;
 const FILE_MODE = 0o600;
@@ -25,23 +25,23 @@ const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** Principals that are not names of tokens. */
 const RESERVED: ReadonlySet<string> = new Set(['token', 'local']);
-/** A path through a file has no token either; what is wrong with it is reported when it is written. */
+/** A path through a file has no token either; the problem is reported when it is written. */
 const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 const MAX_TOKENS = 1_000;
-/** Hashes of revoked tokens, newest first: a revoked token is not accepted by another way either. */
+/** Hashes of revoked tokens, newest first: a revoked token is not accepted in any other way either. */
 const MAX_REVOKED = 10_000;
 
-/** Name of the token that `serve --http` makes for a home without one, and of the token of 0.1.0. */
+/** Name of the token that `serve --http` creates for a home without one, and of the token of 0.1.0. */
 export const DEFAULT_NAME = 'default';
 
-/** For the one start that takes over the token of 0.1.0. */
+/** Shown at the one start that adopts the token of 0.1.0. */
 export const OLD_TOKEN_NOTE: string =
   `the token of earlier versions still calls tools, now under the name ${DEFAULT_NAME}, and no longer manages. ` +
   'The page has a token of its own: plugboard dashboard opens it.';
 
 export interface StoredToken {
   readonly name: string;
-  /** SHA-256 of the token, in hex: it is long and random, so that no slower hash is needed. */
+  /** SHA-256 of the token, in hex: the token is long and random, so a slower hash is not needed. */
   readonly hash: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
@@ -63,7 +63,11 @@ export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Reads the file now. @throws PlugboardError CONFIG_INVALID if it is there and cannot be read: then no token is valid. */
+/**
+ * Reads the file now.
+ *
+ * @throws PlugboardError CONFIG_INVALID if it exists and cannot be read: then no token is valid.
+ */
 export function readTokenFile(file: string): TokenFile {
   let text: string;
   try {
@@ -76,11 +80,15 @@ export function readTokenFile(file: string): TokenFile {
 }
 
 export interface NewToken extends StoredToken {
-  /** Exists here and nowhere else. */
+  /** The only copy of the token. */
   readonly token: string;
 }
 
-/** Makes a token. @throws PlugboardError USAGE if the name is taken or cannot be one. */
+/**
+ * Creates a token.
+ *
+ * @throws PlugboardError USAGE if the name is in use or invalid.
+ */
 export async function addToken(
   home: TokenHome,
   name: string,
@@ -113,7 +121,11 @@ export async function addToken(
   return { ...made, token };
 }
 
-/** Removes a token and remembers its hash. @throws PlugboardError USAGE if there is none of this name. */
+/**
+ * Removes a token and stores its hash as revoked.
+ *
+ * @throws PlugboardError USAGE if there is none of this name.
+ */
 export async function revokeToken(home: TokenHome, name: string): Promise<StoredToken> {
   let found: StoredToken | undefined;
   await edit(home, ({ tokens, revoked }) => {
@@ -137,13 +149,12 @@ export async function revokeToken(home: TokenHome, name: string): Promise<Stored
   });
   const old = await oldToken(home);
   if (old !== undefined && hashOf(old.token) === found?.hash) await rm(old.file, { force: true });
-  // `edit` has thrown if there is none.
+  // `edit` throws if there is none.
   return found as StoredToken;
 }
 
 /**
- * Stores the token of 0.1.0 as {@link DEFAULT_NAME} if this home has one and no `tokens.json` yet. True the one time
- * that it does.
+ * Stores the token of 0.1.0 as {@link DEFAULT_NAME} if this home has one and no `tokens.json` yet. True if it did so.
  */
 export async function adoptOldToken(home: TokenHome, now: number): Promise<boolean> {
   const old = await oldToken(home);
@@ -160,7 +171,7 @@ export async function adoptOldToken(home: TokenHome, now: number): Promise<boole
   return isAdopted;
 }
 
-/** The plain file of 0.1.0, if there is one. */
+/** Reads the plain-text token file of 0.1.0, if there is one. */
 export async function oldToken({
   dir,
 }: Pick<Home, 'dir'>): Promise<{ readonly token: string; readonly file: string } | undefined> {
@@ -224,7 +235,7 @@ function parse(file: string, text: string): TokenFile {
   };
 }
 
-/** One entry that is wrong makes the whole file invalid: an expiry that cannot be read must not mean "never". */
+/** One invalid entry makes the whole file invalid: an unreadable expiry must not mean "never". */
 function parseToken(file: string, name: string, token: unknown): StoredToken {
   if (!NAME.test(name) || !isRecord(token)) throw unreadable(file);
   const { hash, created, expires } = token;

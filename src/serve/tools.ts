@@ -1,4 +1,4 @@
-/** Calls of tools by clients: what was asked for, which arguments travel in headers, and refusals. */
+/** Calls of tools by clients: parses the request, finds arguments sent in headers, and converts refusals. */
 
 import { schemaHint } from '../catalog/call-tool.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
@@ -9,7 +9,7 @@ import type { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { errorText, failureOf, passedFailure } from './failure.ts';
 
-/** Which arguments each tool wants in headers too, for the few that want any; read once for each list. */
+/** Returns the arguments that each tool also expects in headers, for the few that have any; read once for each list. */
 export function createParamHeaders(): (
   tools: readonly Tool[],
 ) => ReadonlyMap<string, readonly ParamHeader[]> {
@@ -34,7 +34,7 @@ export interface RequestedCall {
   readonly args: Params;
 }
 
-/** The call of a `tools/call` request. */
+/** Parses the call of a `tools/call` request. */
 export function requestedCall({ name, arguments: args }: Params): RequestedCall {
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   if (args !== undefined && !isRecord(args))
@@ -43,8 +43,8 @@ export function requestedCall({ name, arguments: args }: Params): RequestedCall 
 }
 
 /**
- * An unknown tool is the client's mistake, and an error that the server answered with is passed on as one; every
- * other error is for the model, which can act on it.
+ * An unknown tool is the client's mistake, and a server's error response is passed on as one; every other error is
+ * for the model, which can act on it.
  */
 export function refused(error: PlugboardError): Params {
   const failure = error.code === 'UNKNOWN_TOOL' ? failureOf(error) : passedFailure(error);
@@ -52,7 +52,7 @@ export function refused(error: PlugboardError): Params {
   return errorResult(error, errorText(error));
 }
 
-/** As `refused`, for a call inside `call_tool`: the model chose the name, and may never have seen the schema. */
+/** Like `refused`, for a call inside `call_tool`: the model chose the name, and may never have read the schema. */
 export function refusedWrapped(error: PlugboardError, tool: Tool | undefined): Params {
   if (error.code !== 'INVALID_ARGUMENTS' || tool === undefined) return errorResult(error, errorText(error));
   return errorResult(error, `${errorText(error)}\n${schemaHint(tool)}`);

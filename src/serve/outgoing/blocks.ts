@@ -1,4 +1,4 @@
-/** Content of results and prompts towards clients, in blocks that their revision knows. */
+/** Converts content of results and prompts to blocks that the client's revision supports. */
 
 import type { ContentBlock, ResourceContents } from '../../catalog/accept-result.ts';
 import type { Params } from '../../endpoint/eras.ts';
@@ -6,7 +6,7 @@ import { mapSame } from '../../policy/clean-value.ts';
 import { type Note, withValidFields } from './fields.ts';
 import type { Reader } from './reader.ts';
 
-/** The same list where the client can read all of it as it is. */
+/** Returns the same list if the client supports all of it unchanged. */
 export function sentBlocks(
   content: readonly ContentBlock[],
   reader: Reader,
@@ -20,7 +20,7 @@ export function sentBlock(block: ContentBlock, reader: Reader, note: Note): Cont
   return withValidFields(known, note);
 }
 
-/** A block of a type that the client knows, with the same in it. */
+/** Returns a block of a supported type with the same content. */
 function knownBlock(block: ContentBlock, reader: Reader): ContentBlock | Params {
   switch (block.type) {
     case 'text': {

@@ -1,9 +1,10 @@
 /**
  * Decides whether the client of SDK v1 can compile an output schema.
  *
- * It compiles those of a whole list at once, with Ajv for draft-07, and one that throws loses the client every tool of every
- * server. Ajv takes too long to load for a list, so what makes it throw is checked here by hand. Only what it compiles
- * is looked at: definitions that nothing refers to may hold anything.
+ * It compiles those of a whole list at once, with Ajv for draft-07, and one that throws makes the client lose every
+ * tool
+ * of every server. Ajv takes too long to load for a list, so the reasons for a throw are checked here by hand. Only
+ * schemas that Ajv compiles are checked: unreferenced definitions may contain anything.
  */
 
 import { SchemaRefs } from '../../catalog/schemas/refs.ts';
@@ -88,7 +89,7 @@ const LISTS = ['allOf', 'anyOf', 'oneOf'];
 const MAPS = ['properties', 'dependencies', 'patternProperties'];
 const LIMITS = ['formatMaximum', 'formatMinimum', 'formatExclusiveMaximum', 'formatExclusiveMinimum'];
 
-/** What is wrong with a schema; undefined if it compiles. */
+/** Returns the problem of a schema; undefined if it compiles. */
 export function compileFault(root: Schema): string | undefined {
   const ids = new SchemaRefs(root);
   if (ids.fault !== undefined) return ids.fault;
@@ -129,7 +130,7 @@ function keywordFault(schema: Schema, isRoot: boolean): string | undefined {
   return undefined;
 }
 
-/** The schemas directly inside one. */
+/** Yields the direct subschemas of a schema. */
 function* below(schema: Schema): Generator<unknown> {
   for (const keyword of ONE) if (schema[keyword] !== undefined) yield schema[keyword];
   for (const keyword of LISTS) if (Array.isArray(schema[keyword])) yield* schema[keyword];
@@ -158,7 +159,7 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-/** Ajv reads members that are not schemas as `{}`, and fails on null. */
+/** Ajv reads non-schema members as `{}`, and fails on null. */
 function isListOfSchemas(value: unknown): boolean {
   return Array.isArray(value) && !value.includes(null);
 }

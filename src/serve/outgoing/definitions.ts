@@ -1,4 +1,4 @@
-/** Definitions of lists towards clients: what the client's revision would refuse is repaired or left out. */
+/** Converts listed definitions for clients: parts that the client's revision would reject are repaired or omitted. */
 
 import type { Prompt, PromptArgument, Resource, ResourceTemplate } from '../../catalog/accept-lists.ts';
 import { readParamHeaders } from '../../catalog/param-headers.ts';
@@ -9,7 +9,7 @@ import type { Reader } from './reader.ts';
 import type { RepairReport } from './report.ts';
 import { sentInput, sentOutput } from './schemas.ts';
 
-/** A tool for a client; nothing if the client must not be given it. */
+/** Returns a tool for a client; empty if the client must not receive it. */
 export function sentTool(tool: Tool, reader: Reader, report: RepairReport): readonly Params[] {
   const { server, tool: own, deferred: _deferred, extra, description, ...fields } = tool;
   const note: Note = (text) => report(server, `tool ${own}`, text);
@@ -32,12 +32,12 @@ export function sentTool(tool: Tool, reader: Reader, report: RepairReport): read
   ];
 }
 
-/** Annotations of tools are checked where they are accepted; they are others than those of resources. */
+/** Annotations of tools are checked when they are accepted; they differ from those of resources. */
 function withValidIcons<T extends Pick<Tool, 'icons' | 'annotations'>>(fields: T, note: Note): T {
   if (fields.icons === undefined) return fields;
   const { annotations, ...rest } = fields;
   const valid = withValidFields(rest, note);
-  return (valid === rest ? fields : { ...valid, ...(annotations && { annotations }) }) as T; // the same members
+  return (valid === rest ? fields : { ...valid, ...(annotations && { annotations }) }) as T; // The same members.
 }
 
 export function sentResource(
@@ -58,7 +58,11 @@ export function sentTemplate(
   return { ...extra, ...withValidFields(template, (text) => report(server, name, text)) };
 }
 
-/** @param name the one that clients know it by. */
+/**
+ * Converts a prompt for a client.
+ *
+ * @param name the client's name of the prompt.
+ */
 export function sentPrompt(
   { server, extra, arguments: args, ...prompt }: Prompt & { readonly server: string },
   name: string,

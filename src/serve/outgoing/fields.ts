@@ -1,21 +1,24 @@
-/** Fields that many kinds of messages share, without what the official schemas refuse: annotations, icons, `_meta`. */
+/**
+ * Validates fields that many messages share, and removes values that the official schemas reject: annotations, icons,
+ * `_meta`.
+ */
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { mapSame } from '../../policy/clean-value.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Takes one sentence on what was changed or left out. */
+/** Receives one sentence about a changed or omitted value. */
 export type Note = (text: string) => void;
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant']);
 const THEMES: ReadonlySet<unknown> = new Set(['light', 'dark']);
-/** ISO 8601 with a time and an offset, as the official schemas read it: seconds may be missing. */
+/** ISO 8601 with a time and an offset, as in the official schemas: seconds may be missing. */
 const DATE_TIME =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
-/** The same annotations where all of them are valid. Unknown members stay. */
+/** Returns the same annotations if all of them are valid. Unknown members are kept. */
 export function validAnnotations(annotations: Fields, note: Note): Fields {
   const { audience, priority, lastModified } = annotations;
   const changes: Record<string, unknown> = {};
@@ -42,11 +45,11 @@ function isAudience(value: unknown): boolean {
 function isDateTime(text: string): boolean {
   const [, year, month, day] = DATE_TIME.exec(text) ?? [];
   if (year === undefined) return false;
-  // The last day of the month before the next one.
+  // The last day of the month, as day 0 of the next one.
   return Number(day) <= new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate();
 }
 
-/** The same icons where all of them are valid. */
+/** Returns the same icons if all of them are valid. */
 export function validIcons(icons: readonly Fields[], note: Note): readonly Fields[] {
   return mapSame(icons, (icon) => {
     const { mimeType, sizes, theme } = icon;
@@ -68,7 +71,7 @@ export function validIcons(icons: readonly Fields[], note: Note): readonly Field
   });
 }
 
-/** `_meta` of a result: legacy clients read one of its keys. */
+/** Validates `_meta` of a result: legacy clients read one of its keys. */
 export function validResultMeta(meta: Fields, note: Note): Fields {
   const { [RELATED_TASK]: task } = meta;
   if (task === undefined || (isRecord(task) && typeof task['taskId'] === 'string')) return meta;
@@ -76,7 +79,7 @@ export function validResultMeta(meta: Fields, note: Note): Fields {
   return withChanges(meta, { [RELATED_TASK]: undefined });
 }
 
-/** A definition or block with valid annotations and icons; the same object where they are. */
+/** Returns a definition or block with valid annotations and icons; the same object if they already are. */
 export function withValidFields<T extends object>(item: T, note: Note): T {
   const { annotations, icons } = item as { annotations?: unknown; icons?: unknown };
   if (annotations === undefined && icons === undefined) return item;
@@ -97,14 +100,14 @@ export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((member) => typeof member === 'string');
 }
 
-/** The value with other members; those that are undefined are left out. The same value where nothing changes. */
+/** Returns the value with changed members; undefined ones are omitted. The same value if nothing changes. */
 export function withChanges<T extends object>(value: T, changes: Fields): T {
   if (Object.keys(changes).length === 0) return value;
   const members = Object.entries({ ...value, ...changes }).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members) as T; // only optional members are left out
+  return Object.fromEntries(members) as T; // Only optional members are omitted.
 }
 
-/** A value in a sentence. */
+/** Formats a value for a sentence. */
 export function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? 'missing';
   return json.length > 80 ? `${json.slice(0, 80).replace(/[\uD800-\uDBFF]$/u, '')}…` : json;

@@ -1,26 +1,30 @@
-/** What decides how a message is written for a client: its revision, and what it says that it knows. */
+/** The client's properties that decide how messages are written for it: its revision and capabilities. */
 
 import type { Asker } from '../../endpoint/eras.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 
-/** The first revisions whose clients know these blocks; older ones fail on the whole result. */
+/** The first revisions whose clients support these blocks; older ones fail on the whole result. */
 const FIRST_AUDIO_VERSION = '2025-03-26';
 const FIRST_LINK_VERSION = '2025-06-18';
 
-/** Extensions that are published with the protocol; none of them has a type of block. */
+/** Extensions that are published with the protocol; none of them defines a block type. */
 const PUBLISHED_EXTENSION = /^io\.modelcontextprotocol\//;
 
 export interface Reader {
   readonly isModern: boolean;
   readonly knowsAudio: boolean;
   readonly knowsLinks: boolean;
-  /** It may know types of blocks that no revision has. */
+  /** It may support block types that no revision defines. */
   readonly knowsMore: boolean;
-  /** It sends arguments in headers too, and must not be given a tool that declares them wrongly. */
+  /** It also sends arguments in headers, and must not receive a tool that declares them wrongly. */
   readonly mirrors: boolean;
 }
 
-/** @param overHttp whether its requests have headers, which matters for lists of tools. */
+/**
+ * Returns the properties of a client.
+ *
+ * @param overHttp whether its requests have headers, which matters for lists of tools.
+ */
 export function readerOf({ era, version, capabilities }: Asker, overHttp = false): Reader {
   const { extensions, experimental } = capabilities;
   const isModern = era === 'modern';

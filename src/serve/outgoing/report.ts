@@ -1,6 +1,6 @@
-/** Reports what was repaired or left out for clients. */
+/** Reports repairs and omissions that were made for clients. */
 
-/** @param item as in "tool add". @param text what was wrong. */
+/** @param item as in "tool add". @param text the problem. */
 export type RepairReport = (server: string, item: string, text: string) => void;
 
 /** @param report reports a message about a server once. */

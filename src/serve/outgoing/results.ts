@@ -1,4 +1,4 @@
-/** Results towards clients: handed on as they came, but for what the client's revision would refuse. */
+/** Converts results for clients: unchanged, except for parts that the client's revision would reject. */
 
 import type { ShapedResult } from '../../call/shape.ts';
 import type { ContentBlock } from '../../catalog/accept-result.ts';
@@ -14,16 +14,16 @@ import type { Reader } from './reader.ts';
 
 export interface ResultOptions {
   readonly reader: Reader;
-  /** Links of the server that answered, as clients can follow them. */
+  /** Rewrites links of the server so that clients can follow them. */
   readonly bind: (content: readonly ContentBlock[]) => readonly ContentBlock[];
-  /** A link to the whole of a result that was cut. */
+  /** Returns a link to the complete output of a truncated result. */
   readonly offer: (file: string) => ContentBlock;
   readonly note: Note;
 }
 
 /**
- * What is changed is who answered (here it is the gateway), where links lead and the whole of a cut result is, and
- * whatever the client's revision refuses.
+ * Changes the sender (here it is the gateway), the links, the link to the complete output of a truncated result, and
+ * values that the client's revision rejects.
  */
 export function sentResult(result: ShapedResult, { reader, bind, offer, note }: ResultOptions): Params {
   const { truncated, task: _task, extra, _meta, structuredContent, ...rest } = result;
@@ -41,7 +41,7 @@ export function sentResult(result: ShapedResult, { reader, bind, offer, note }: 
   };
 }
 
-/** Legacy clients take an object only; anything else stays readable as text. */
+/** Legacy clients accept only an object; other values stay readable as text. */
 function sentStructured(
   content: readonly (ContentBlock | Params)[],
   structuredContent: unknown,
@@ -59,7 +59,7 @@ function sentStructured(
   };
 }
 
-/** `_meta` of a server's result as the client may have it; undefined if nothing is left. */
+/** Returns the `_meta` of a server's result that the client may receive; undefined if nothing is left. */
 export function sentMeta(meta: Params | undefined, { isModern }: Reader, note: Note): Params | undefined {
   const passed = passedMeta(meta);
   return isModern || passed === undefined ? passed : validResultMeta(passed, note);

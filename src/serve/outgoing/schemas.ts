@@ -1,4 +1,4 @@
-/** JSON Schemas of tools as a revision can read them. */
+/** Converts JSON Schemas of tools for the client's revision. */
 
 import type { JsonObject } from '../../catalog/accept-bounds.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
@@ -6,12 +6,12 @@ import { compileFault } from './compilable.ts';
 import { isTexts, type Note, shown, withChanges } from './fields.ts';
 import type { Reader } from './reader.ts';
 
-/** An input schema, whose root is of type object wherever it was accepted. */
+/** Converts an input schema; accepted ones always have a root of type object. */
 export function sentInput(schema: JsonObject, { isModern }: Reader, note: Note): JsonObject {
   return isModern ? modern(schema, 'inputSchema', note) : legacy(schema, 'inputSchema', note);
 }
 
-/** An output schema; undefined where the client could not use it, or not even the list that it is in. */
+/** Converts an output schema; undefined if the client could not use it, or would reject the list that contains it. */
 export function sentOutput(schema: JsonObject, { isModern }: Reader, note: Note): JsonObject | undefined {
   if (isModern) return modern(schema, 'outputSchema', note);
   if (schema['type'] !== 'object') {
@@ -32,7 +32,7 @@ function modern(schema: JsonObject, name: string, note: Note): JsonObject {
   return withChanges(schema, { $schema: undefined });
 }
 
-/** Properties are objects in the legacy era: what else JSON Schema allows there is written as one. */
+/** Properties must be objects in the legacy era: other values that JSON Schema allows there are converted. */
 function legacy(schema: JsonObject, name: string, note: Note): JsonObject {
   const { properties, required } = schema;
   const changes: Record<string, unknown> = {};
@@ -55,7 +55,7 @@ function legacy(schema: JsonObject, name: string, note: Note): JsonObject {
   return withChanges(schema, changes);
 }
 
-/** The object that means the same as a boolean schema; a value that is not a schema means nothing. */
+/** Returns the object equivalent of a boolean schema; `{}` for a value that is not a schema. */
 function asObject(value: unknown): JsonObject {
   return value === false ? { not: {} } : {};
 }

@@ -1,4 +1,4 @@
-/** Lists of tools towards clients, each made once for a list of the host and a kind of reader. */
+/** Builds lists of tools for clients, once for each list of the host and kind of client. */
 
 import { callToolDefinition } from '../../catalog/call-tool.ts';
 import { TOOL_SEARCH } from '../../catalog/deferral.ts';
@@ -22,8 +22,8 @@ interface Lists {
 export type ToolLister = (tools: readonly Tool[], reader: Reader) => readonly Params[];
 
 /**
- * Makes lists for clients: servers' tools, `call_tool` where there is a search, the gateway's own tools, and last
- * the tools that the client has found. A modern list has none of those: it must not change because of a call.
+ * Builds lists for clients: servers' tools, `call_tool` if there is a search, the gateway's own tools, and last the
+ * tools that the client has found. A modern list omits the found ones: it must not change because of a call.
  */
 export function createToolLister(own: readonly object[], report: RepairReport): ToolLister {
   const made = new WeakMap<readonly Tool[], Map<string, Lists>>();
@@ -51,8 +51,8 @@ export function createToolLister(own: readonly object[], report: RepairReport): 
 }
 
 /**
- * Output schemas without a `$id` that another one in the list has: the official clients keep schemas by it, and would
- * check the results of one server by the schema of another.
+ * Removes a `$id` that another output schema in the list has: the official clients store schemas by it, and would
+ * validate the results of one server by the schema of another.
  */
 function withOwnIds(tools: readonly Params[]): readonly Params[] {
   const count = new Map<string, number>();
@@ -65,7 +65,7 @@ function withOwnIds(tools: readonly Params[]): readonly Params[] {
     const { outputSchema } = tool;
     if ((count.get(idOf(tool) ?? '') ?? 0) < 2 || !isRecord(outputSchema)) return tool;
     const nameless = withChanges(outputSchema, { $id: undefined });
-    // References to itself by its name are rare, and cannot be kept.
+    // References of a schema to itself by its id are rare, and cannot be kept.
     const isWhole = compileFault(nameless) === undefined || compileFault(outputSchema) !== undefined;
     return withChanges(tool, { outputSchema: isWhole ? nameless : undefined });
   });
