@@ -1,4 +1,4 @@
-/** The management API: finds the row of the table that a request is for, checks everything about it, and answers. */
+/** The management API: finds the route of a request, validates the request, and responds. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ArgumentChecker } from '../call/argument-check.ts';
@@ -15,7 +15,7 @@ import { SCHEMAS } from './schemas.ts';
 
 const PREFIX = '/api';
 const DOCUMENT_PATH = '/api/openapi.json';
-/** Answers are for whoever asked, now. */
+/** Responses must not be cached. */
 const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -147,7 +147,7 @@ function send(
   answer: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // The body of an answer to HEAD is left out by Node.
+  // Node omits the body of a response to HEAD.
   endWith(response, status, visibleJson(JSON.stringify(answer)), { ...HEADERS, ...headers });
 }
 

@@ -1,4 +1,6 @@
-/** Questions that wait for a person at the page, or for a program that answers for one: bounded, and not for ever. */
+/**
+ * Approval queue: questions that wait for a person at the page or for an API client, with limits on number and time.
+ */
 
 import type { ApprovalAnswer, ApprovalRequest } from '../call/session.ts';
 import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../connection/questions.ts';
@@ -12,9 +14,9 @@ import type { QuestionDesk } from '../serve/questions.ts';
 
 const MAX_PENDING = 100;
 const ANSWER_LIMIT_MS = 300_000;
-/** A client that asked for the list so recently will ask again. */
+/** A client that requested the list within this time is expected to request it again. */
 const POLLER_STAYS_MS = 30_000;
-/** A page that is reloaded, or whose machine slept, is back within this time; without a reader for longer, it is closed. */
+/** A page that is reloaded, or whose machine slept, reconnects within this time; after that it is treated as closed. */
 const PAGE_AWAY_MS = 20_000;
 const ATTENDANCE_CHECK_MS = 5_000;
 
@@ -32,9 +34,9 @@ export interface PendingQuestion {
   readonly kind: 'approval' | 'elicitation' | 'sampling';
   readonly server: string;
   readonly session: string;
-  /** The id of the call that it belongs to, where that is known. */
+  /** The id of the call that it belongs to, if known. */
   readonly call?: string;
-  /** When it was put, and until when it waits; milliseconds since the epoch. */
+  /** When it was asked, and when it expires; milliseconds since the epoch. */
   readonly at: number;
   readonly until: number;
   readonly [detail: string]: unknown;
@@ -47,12 +49,12 @@ export interface GivenAnswer {
 
 interface Parked {
   readonly question: PendingQuestion;
-  /** Takes the answer, or throws why it cannot be one; then the question stays. */
+  /** Accepts the answer, or throws why it is invalid; then the question stays. */
   readonly take: (given: GivenAnswer) => void;
   readonly withdraw: (reason: PlugboardError) => void;
-  /** Ends it as if its time had passed. */
+  /** Ends it as if it had expired. */
   readonly expire: () => void;
-  /** Of a client of the gateway, which waits for a person at the page: the question ends when the page is closed. */
+  /** From a client of the gateway, which waits for a person at the page: the question ends when the page is closed. */
   readonly needsPage: boolean;
 }
 
@@ -63,14 +65,14 @@ type Request = ApprovalRequest | ElicitRequest | SampleRequest;
 export class Desk implements QuestionDesk {
   readonly #clock: Clock;
   readonly #parked = new Map<QuestionId, Parked>();
-  /** Calls of questions that were put and have no answer yet. */
+  /** Calls of questions that were asked and have no answer yet. */
   readonly #calls = new Map<QuestionId, string>();
   #readers = 0;
   #polledAt = Number.NEGATIVE_INFINITY;
   #attendedAt = Number.NEGATIVE_INFINITY;
   #stopCheck: (() => void) | undefined;
   #closed = false;
-  /** For calls over the API, whose questions always wait here. */
+  /** For calls through the API, whose questions are always queued here. */
   readonly forApi: Answers;
   readonly approve: QuestionDesk['approve'];
   readonly elicit: QuestionDesk['elicit'];
@@ -89,7 +91,7 @@ export class Desk implements QuestionDesk {
     return !this.#closed && (this.#readers > 0 || ticksOf(this.#clock) - this.#polledAt < POLLER_STAYS_MS);
   }
 
-  /** A reader of the events is there, until the returned function is called. */
+  /** Registers a reader of the events, until the returned function is called. */
   attend(): () => void {
     this.#readers += 1;
     let leave = (): void => {
@@ -108,14 +110,14 @@ export class Desk implements QuestionDesk {
     this.#calls.delete(id);
   }
 
-  /** What waits, oldest first. */
+  /** Returns the pending questions, oldest first. */
   list(): readonly PendingQuestion[] {
-    // A page reads the events, and is gone when it stops: only a client without them is expected to ask again.
+    // A page reads the events, and is gone when it stops: only a client without them is expected to poll again.
     if (this.#readers === 0) this.#polledAt = ticksOf(this.#clock);
     return [...this.#parked.values()].map(({ question }) => question);
   }
 
-  /** Answers one; undefined when it does not wait (any more). Throws when the answer does not fit. */
+  /** Answers a question; undefined if it is not pending (any longer). Throws if the answer is invalid. */
   answer(id: QuestionId, given: GivenAnswer): PendingQuestion | undefined {
     const parked = this.#parked.get(id);
     parked?.take(given);
@@ -167,7 +169,7 @@ export class Desk implements QuestionDesk {
     };
   }
 
-  /** Withdraws all questions, and takes no more. */
+  /** Withdraws all questions, and accepts no more. */
   close(): void {
     this.#closed = true;
     const reason = new PlugboardError('CANCELLED', 'the gateway is closing');
@@ -175,7 +177,7 @@ export class Desk implements QuestionDesk {
     for (const { withdraw } of this.#parked.values()) withdraw(reason);
   }
 
-  /** Looks from time to time, while clients wait for a person, whether the page is still open. */
+  /** Checks regularly, while clients wait for a person, whether the page is still open. */
   #checkAttendance(): void {
     if (this.#stopCheck !== undefined) return;
     this.#stopCheck = this.#clock.after(ATTENDANCE_CHECK_MS, () => {
@@ -236,7 +238,11 @@ export class Desk implements QuestionDesk {
   }
 }
 
-/** The content of a form with its defaults. @throws PlugboardError INVALID_ARGUMENTS if it does not fit. */
+/**
+ * Returns the content of a form with its defaults.
+ *
+ * @throws PlugboardError INVALID_ARGUMENTS if it does not match the schema.
+ */
 function filledIn({ schema }: ElicitRequest, content: unknown): Readonly<Record<string, unknown>> {
   const form = readForm(schema);
   const completed = 'refused' in form ? { content: {} } : form.complete(isRecord(content) ? content : {});

@@ -1,15 +1,15 @@
-/** Who may use the management API: this machine, our own name and pages, and its own token (A8, A31, A46). */
+/** Auth guard of the management API: only this machine, our own Host and Origin, and its own token (A8, A31, A46). */
 
 import type { IncomingMessage } from 'node:http';
 import { Guard } from '../endpoint/guard.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type HttpFailure, refusal } from './failure.ts';
 
-/** So many wrong tokens in so much time; after that, who is wrong is told to wait. The right token always passes. */
+/** Limit on wrong tokens per time window; after that, further wrong ones get 429. The right token always passes. */
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
 
-/** Set by proxies: such a request comes from somewhere else than its connection. */
+/** Headers set by proxies: such a request does not originate from its connection's address. */
 const FORWARDED =
   /^(?:forwarded|via|cdn-loop|x-forwarded(?:-.+)?|x-original-(?:host|forwarded-for|url)|x-envoy-.+|(?:x-|cf-|fastly-|true-|x-cluster-)?(?:real|client|connecting|remote|originating|proxyuser)-?(?:ip|addr))$/;
 
@@ -17,7 +17,7 @@ const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 
 export interface DoorOptions {
   readonly token: string;
-  /** Also answer requests that a proxy on this machine forwards. */
+  /** Also accept requests that a proxy on this machine forwards. */
   readonly forwarded?: boolean | undefined;
 }
 
@@ -25,7 +25,7 @@ export class Door {
   readonly #guard: Guard;
   readonly #clock: Clock;
   readonly #takesForwarded: boolean;
-  /** When wrong tokens were shown, oldest first, at most {@link MAX_FAILURES}. */
+  /** Times of wrong tokens, oldest first, at most {@link MAX_FAILURES}. */
   #failures: number[] = [];
 
   constructor({ token, forwarded = false }: DoorOptions, clock: Clock) {
@@ -39,7 +39,7 @@ export class Door {
     this.#guard.listensOn(port);
   }
 
-  /** For everything that is served here, the page too. */
+  /** Checks the origin of every request here, including those for the page. */
   refusePlace(request: IncomingMessage): HttpFailure | undefined {
     if (!LOOPBACK.test(request.socket.remoteAddress ?? '')) {
       return refusal(403, 'Management is for this machine only.', {
@@ -61,7 +61,7 @@ export class Door {
   }
 
   refuseStranger(request: IncomingMessage): HttpFailure | undefined {
-    // Without a verifier it answers at once.
+    // Synchronous without a verifier.
     const verdict = this.#guard.identify(request.headers);
     if (verdict instanceof Promise || 'principal' in verdict) return undefined;
     const now = this.#clock.now();

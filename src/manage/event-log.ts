@@ -1,4 +1,4 @@
-/** Events of one host, and calls and questions of every host, numbered and kept for a while for readers that reconnect. */
+/** Events of one host, and calls and questions of every host, numbered and buffered for readers that reconnect. */
 
 import type { ServerResponse } from 'node:http';
 import type { Host } from '../host.ts';
@@ -6,10 +6,10 @@ import type { HostEvents } from '../host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TRAFFIC_EVENTS, type Traffic } from './traffic.ts';
 
-/** What a reader that was away can catch up on. */
+/** Limits of the buffer for readers that reconnect. */
 const MAX_KEPT_EVENTS = 1_000;
 const MAX_KEPT_CHARS: number = 4 * 1024 * 1024;
-/** A reader that is further behind than this is cut off; it comes back and catches up. */
+/** A reader with more unread bytes is disconnected; it reconnects and resumes. */
 const MAX_UNREAD_BYTES: number = 1024 * 1024;
 const MAX_READERS = 64;
 const HEARTBEAT_MS = 15_000;
@@ -37,10 +37,10 @@ export class EventLog {
   readonly #readers = new Map<ServerResponse, () => void>();
   readonly #stops: readonly (() => void)[];
   readonly #clock: Clock;
-  /** Tells apart the numbers of two runs: after a restart nothing can be resumed. */
+  /** Distinguishes the numbers of two runs: after a restart a stream cannot be resumed. */
   readonly #run: string;
   #keptChars = 0;
-  /** Until somebody reads, nobody can know of an event to go on from: nothing has to be kept. */
+  /** Before the first reader no event id is known to a client: nothing has to be buffered. */
   #wasRead = false;
   #last = 0;
   #stopHeartbeat: () => void = () => {};
@@ -59,8 +59,8 @@ export class EventLog {
   }
 
   /**
-   * Streams to `response` until it is closed, beginning after the event that the reader saw last. A reader that
-   * missed more than is kept is told so by the event `missed`, and has to ask for everything anew.
+   * Streams to `response` until it is closed, starting after the reader's last event. A reader that missed more than
+   * is buffered gets the event `missed`, and has to fetch everything again.
    */
   stream(response: ServerResponse, lastEventId: string | undefined, onGone: () => void): void {
     response.writeHead(200, {
@@ -108,7 +108,7 @@ export class EventLog {
     }
   }
 
-  /** Proxies and clients give up on silence. */
+  /** Sends heartbeats: proxies and clients close silent connections. */
   #beat(): void {
     this.#stopHeartbeat = this.#clock.after(HEARTBEAT_MS, () => {
       this.#send(': still here\n\n');

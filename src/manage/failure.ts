@@ -1,4 +1,4 @@
-/** Failures as HTTP says them: the shape of `--json`, and the status that fits the code. */
+/** Converts errors to HTTP responses: the shape of `--json`, and the status of each code. */
 
 import { type ErrorCode, PlugboardError } from '../errors.ts';
 
@@ -6,7 +6,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   USAGE: 400,
   CONFIG_INVALID: 400,
   INVALID_ARGUMENTS: 400,
-  // What came back through the browser is not the answer to a login that waits.
+  // The parameters that came back through the browser do not match a pending login.
   AUTH_FAILED: 400,
   BLOCKED_BY_POLICY: 403,
   UNTRUSTED: 403,
@@ -16,7 +16,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   EGRESS_REFUSED: 403,
   UNKNOWN_SERVER: 404,
   UNKNOWN_TOOL: 404,
-  // Something else has to happen first. Not 401: that would speak of our own token.
+  // Another step has to happen first. Not 401: that would refer to our own token.
   NEEDS_AUTH: 409,
   NEEDS_CLIENT_REGISTRATION: 409,
   CONFIG_UNWRITABLE: 409,
@@ -34,7 +34,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   TIMEOUT: 504,
 };
 
-/** A refusal whose status its code does not tell. */
+/** A refusal with a status other than that of its code. */
 export class HttpFailure extends Error {
   readonly status: number;
   readonly error: PlugboardError;
@@ -48,7 +48,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** A refusal of the HTTP layer itself, in one sentence. */
+/** Builds a refusal of the HTTP layer itself, from one sentence. */
 export function refusal(
   status: number,
   message: string,

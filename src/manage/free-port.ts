@@ -1,11 +1,11 @@
-/** Serving where nothing else does: the usual port, or one of those after it. */
+/** Serves on a free port: the default one, or one of those after it. */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { DEFAULT_PORT } from '../serve/http.ts';
 
 const MAX_PORTS_TRIED = 20;
 
-/** Tries `first`, then the usual port and those after it. Calls `taken` for each that was not free. */
+/** Tries `first`, then the default port and those after it. Calls `taken` for each that was not free. */
 export async function onFreePort<T>(
   serve: (port: number) => Promise<T>,
   { taken, first }: { readonly taken: (port: number) => void; readonly first?: number | undefined },

@@ -1,4 +1,4 @@
-/** The gateway over HTTP with its management API and page beside it: what `plugboard/serve` calls `serveHttp`. */
+/** Serves the gateway over HTTP together with its management API and page: the `serveHttp` of `plugboard/serve`. */
 
 import { homeAt } from '../config/home.ts';
 import { isLoopback } from '../endpoint/guard.ts';
@@ -11,30 +11,30 @@ import { Management, type ManagementOptions } from './management.ts';
 
 export interface ServeManagedOptions extends Omit<ServeHttpOptions, 'desk' | 'sideDoor'> {
   /**
-   * The management API and the page, for this machine only. Their token is never one that calls: by default it is in
-   * the file `manage-token` of the host's home. Without this option and without `token`, nothing is managed; `false`
-   * leaves management out.
+   * The management API and the page, for this machine only. Their token is never valid for calls: by default it is in
+   * the file `manage-token` of the host's home. Without this option and without `token`, management is off; `false`
+   * disables it.
    */
   readonly manage?: ManageOptions | false | undefined;
-  /** Calls and questions of more hosts than this one; see {@link ManagementOptions}. */
+  /** Calls and questions of other hosts too; see {@link ManagementOptions}. */
   readonly traffic?: ManagementOptions['traffic'];
 }
 
 export interface ManageOptions {
   readonly token?: string | undefined;
-  /** Also answer requests that a proxy on this machine forwards; refused by default. */
+  /** Also accept requests that a proxy on this machine forwards; refused by default. */
   readonly forwarded?: boolean | undefined;
 }
 
 export interface ServedManaged extends ServedHttp {
-  /** The address of the page, without the token; undefined when nothing can be managed. */
+  /** The address of the page, without the token; undefined if management is off. */
   readonly page: string | undefined;
   /** The file with the token of the page; undefined if none was read. */
   readonly manageTokenFile?: string | undefined;
 }
 
 /**
- * Serves everything a host has as one MCP server at `/mcp`, and the management of that host at `/api` and `/`.
+ * Serves all servers of a host as one MCP server at `/mcp`, and the management of that host at `/api` and `/`.
  *
  * @example
  * const gateway = await serveHttp(host, { port: 0, token: 'a long secret' });
@@ -60,7 +60,7 @@ export async function serveHttp(host: Host, options: ServeManagedOptions = {}): 
   try {
     const served = await serveGateway(host, { ...gateway, desk: management.desk, sideDoor: management });
     const { hostname, port } = new URL(served.url);
-    // Management answers to this machine's own names only, whatever else MCP is served on.
+    // Management accepts only this machine's own names, wherever MCP is served.
     const manageTokenFile = kept?.file;
     return {
       ...served,
@@ -79,7 +79,7 @@ function notOfItsOwn(): PlugboardError {
   });
 }
 
-/** The page's address for a browser: what comes after the # never leaves it. */
+/** Returns the page's address for a browser: the fragment after the # is never sent. */
 export function pageWithToken(page: string, token: string): string {
   return `${page}#token=${encodeURIComponent(token)}`;
 }

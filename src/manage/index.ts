@@ -1,4 +1,4 @@
-/** The entry point `plugboard/serve`: a host as an MCP server, and its management beside it. */
+/** The entry point `plugboard/serve`: a host as an MCP server, with its management. */
 
 export type { Served } from '../endpoint/backend.ts';
 export type { ServedHttp } from '../endpoint/http.ts';

@@ -1,4 +1,4 @@
-/** Logins that were begun over HTTP: one for each server, waiting for its redirect or for `/auth/callback`. */
+/** Logins that were started over HTTP: one for each server, waiting for its redirect or for `/auth/callback`. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Host } from '../host.ts';
@@ -16,7 +16,7 @@ export class WaitingLogins {
     this.#host = host;
   }
 
-  /** The address for the browser. Asked twice, the same login is meant. */
+  /** Returns the address for the browser. A second request for the same server gets the same login. */
   begin(server: string): Promise<string> {
     const known = this.#waiting.get(server);
     if (known !== undefined) return known.url;
@@ -24,7 +24,7 @@ export class WaitingLogins {
     const url = new Promise<string>((resolve, reject) => {
       this.#host
         .login(server, { noBrowser: true, signal: abort.signal, onUrl: resolve })
-        // A failure after the address was told is an event; before it, it is the answer.
+        // A failure after the address was returned is an event; before that, it is the response.
         .catch(reject)
         .finally(() => {
           if (this.#waiting.get(server)?.abort === abort) this.#waiting.delete(server);
@@ -34,7 +34,7 @@ export class WaitingLogins {
     return url;
   }
 
-  /** Nobody waits for it any more: the login is taken away, or the server is. */
+  /** Cancels a login, because it or its server was removed. */
   cancel(server: string): void {
     this.#waiting
       .get(server)

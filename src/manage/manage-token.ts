@@ -1,4 +1,7 @@
-/** The token of the page and the management API: made once, kept in the home for its owner only, never for agents. */
+/**
+ * The token of the page and the management API: created once, stored in the home for its owner only, never for
+ * agents.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, stat } from 'node:fs/promises';
@@ -28,7 +31,7 @@ export async function manageToken(home: {
   await makeFolder(dirname(file), FOLDER_MODE);
   await tighten(file);
   let token = (await readFile(file, 'utf8').catch(() => '')).trim();
-  // The file is replaced in one step: a readable token is complete and needs no lock.
+  // The file is replaced atomically: a readable token is complete and needs no lock.
   if (TOKEN.test(token)) return { token, file };
   await updateFile(
     file,
@@ -48,7 +51,7 @@ export async function manageToken(home: {
   return { token, file };
 }
 
-/** Closes a file that others could read before it is used. */
+/** Restricts the permissions of a file that others could read before it is used. */
 async function tighten(file: string): Promise<void> {
   try {
     const { mode } = await stat(file);

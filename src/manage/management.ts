@@ -1,4 +1,4 @@
-/** Everything that manages one host over HTTP beside its gateway: the API and the page. */
+/** The management of one host over HTTP, next to its gateway: the API and the page. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../call/session.ts';
@@ -20,7 +20,7 @@ import { Traffic } from './traffic.ts';
 export interface ManagementOptions extends DoorOptions {
   readonly approvals?: SessionOptions['approvals'];
   readonly clock?: Clock | undefined;
-  /** Of all hosts of this process; the caller closes it. Default: of this host alone. */
+  /** Of all hosts of this process; the caller closes it. Default: of this host only. */
   readonly traffic?: Traffic | undefined;
 }
 
@@ -53,7 +53,7 @@ export class Management implements SideDoor {
     this.#events = new EventLog(host, traffic, clock);
     this.#logins = new WaitingLogins(host);
     const { approve, elicit, sample } = desk.forApi;
-    // A person who calls a tool on the page has approved it, as on the command line, and reads the whole result.
+    // A person who calls a tool on the page has approved it, as on the command line, and gets the whole result.
     this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
     this.#api = new Api(this.#door, [
       ...serverRoutes(host, this.#logins),

@@ -1,10 +1,10 @@
-/** The OpenAPI document of the management API, made of the same table that answers requests. */
+/** Generates the OpenAPI document of the management API from its route table. */
 
 import { readVersion } from '../lib/version.ts';
 import type { Route } from './route.ts';
 import { ref, SCHEMAS, type Schema } from './schemas.ts';
 
-/** What every route may answer, whatever it is about. */
+/** Error statuses that every route may return. */
 const COMMON_FAILURES: readonly number[] = [400, 401, 403, 429, 500];
 
 const MEANING: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-/** The page: a few static files, each read when it is first asked for, sent with a policy that lets nothing else in. */
+/** Serves the page: a few static files, each read on first request, sent with a strict content security policy. */
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Results of tools may be pictures and sounds, which are shown from their bytes. */
+/** Results of tools may be images and audio, which are shown from their bytes. */
 const POLICY: string = [
   "default-src 'none'",
   "script-src 'self'",
@@ -40,7 +40,7 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  // It is checked each time, which costs nothing on one machine, so that a new version is seen at once.
+  // Revalidated each time, which is cheap on one machine, so that a new version is used at once.
   'cache-control': 'no-cache',
   vary: 'accept-encoding',
 } as const;
@@ -50,7 +50,7 @@ type Encoding = 'br' | 'gzip' | undefined;
 interface PageFile {
   readonly type: string;
   readonly etag: string;
-  /** Packed the first time that somebody takes it so: most gateways never show their page. */
+  /** Compressed on the first request for that encoding: most gateways never show their page. */
   readonly body: (encoding: Encoding) => Buffer;
 }
 
@@ -62,7 +62,7 @@ export class Page {
     this.#names = names;
   }
 
-  /** Without its files, as in a bundle, the page is one sentence; the API is the same. */
+  /** Without its files, as in a bundle, the page is one sentence; the API is unaffected. */
   static async load(): Promise<Page> {
     const files = await listFiles();
     const names = files.filter((name) => extname(name) in TYPES);
@@ -110,7 +110,7 @@ function send(request: IncomingMessage, response: ServerResponse, { type, etag, 
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-/** Written as a literal for programs that trace a package's files; throws in a CommonJS bundle, which has no address. */
+/** A literal, for tools that trace a package's files; throws in a CommonJS bundle, which has no `import.meta.url`. */
 function folder(): URL {
   return new URL('../../assets/page/', import.meta.url);
 }

@@ -1,4 +1,4 @@
-/** The last calls and how they went, for the timeline and the charts of the page. */
+/** Keeps the last calls and their outcomes, for the timeline and the charts of the page. */
 
 import { definitionCost } from '../catalog/deferral.ts';
 import type { Tool } from '../catalog/tool.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Traffic } from './traffic.ts';
 
 export const MAX_KEPT_CALLS = 10_000;
-/** Points of a server's small chart. */
+/** Points of a server's sparkline. */
 const MAX_CHART_POINTS = 60;
 
 export interface CallRecord {
@@ -18,24 +18,24 @@ export interface CallRecord {
   readonly session: string;
   /** The caller's own name for it. */
   readonly ref?: string;
-  /** When it began, milliseconds since the epoch. */
+  /** Start time, milliseconds since the epoch. */
   readonly at: number;
-  /** The rest is there once it has ended. */
+  /** The other fields are set once it has ended. */
   readonly ms?: number;
   readonly outcome?: HostEvents['call.end']['outcome'];
   readonly code?: string;
   readonly progress?: Omit<HostEvents['call.progress'], 'id'>;
 }
 
-/** Every call passes here, so a record is filled in and not made anew. */
+/** A mutable record, because every call passes here. */
 type Kept = { -readonly [Key in keyof CallRecord]: CallRecord[Key] };
 
 export interface ServerStats {
   readonly name: string;
   readonly tools: number;
-  /** What the definitions of its tools cost a model that is given all of them. */
+  /** Token cost of its tools' definitions for a model that is given all of them. */
   readonly definitionTokens: number;
-  /** Of the calls that are still remembered. */
+  /** Counts of the calls that are still kept. */
   readonly calls: number;
   readonly running: number;
   readonly failed: number;
@@ -47,15 +47,15 @@ export interface ServerStats {
 
 export class RecentCalls {
   /**
-   * A ring in the order in which calls began. Taking the oldest out of a map instead would walk over every place that
-   * was emptied before it.
+   * A ring buffer in the order in which calls began. Deleting the oldest key of a map instead would walk over all
+   * deleted slots.
    */
   readonly #kept: Kept[] = [];
   #oldest = 0;
-  /** Those that have not ended. */
+  /** Calls that have not ended. */
   readonly #running = new Map<string, Kept>();
   readonly #stops: readonly (() => void)[];
-  /** Costs are counted once: a definition never changes, it is replaced. */
+  /** Token costs are computed once: a definition never changes, it is replaced. */
   readonly #costs = new WeakMap<Tool['inputSchema'], number>();
 
   constructor(traffic: Pick<Traffic, 'on'>, clock: Clock) {
@@ -72,7 +72,7 @@ export class RecentCalls {
     ];
   }
 
-  /** Newest first. */
+  /** Returns the calls, newest first. */
   list(limit: number): readonly CallRecord[] {
     return this.#inOrder().slice(-limit).reverse();
   }

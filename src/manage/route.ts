@@ -1,15 +1,15 @@
-/** What one row of the table of routes is: enough to answer a request, and to write the OpenAPI document. */
+/** The type of one row of the route table: enough to handle a request, and to generate the OpenAPI document. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Schema, SchemaName } from './schemas.ts';
 
-/** A request after everything about it was checked. */
+/** A validated request. */
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Fits the row's schema. */
+  /** Valid against the route's schema. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Aborted when the client has gone away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -17,12 +17,12 @@ interface RouteBase {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** `/api/servers/{name}` */
   readonly path: string;
-  /** The name of the operation in generated clients. */
+  /** The operation's name in generated clients. */
   readonly operation: string;
   readonly summary: string;
   readonly query?: Readonly<Record<string, Schema & { readonly description: string }>>;
   readonly body?: SchemaName;
-  /** Statuses of failures that this route has beside those that all have. */
+  /** Error statuses of this route, in addition to the common ones. */
   readonly fails?: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** The routes about servers: how they are, adding and removing, connecting, and logging in. */
+/** The routes about servers: states, adding and removing, connecting, and logging in. */
 
 import type { EditableScope } from '../config/edit.ts';
 import type { ServerEntry } from '../config/entry.ts';
@@ -39,7 +39,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
       handle: async ({ body, signal }) => {
         const { name, entry, scope, replace } = body as {
           readonly name: string;
-          // Whether it is one is for `save` to say, in the words of the configuration.
+          // `save` validates it, with the errors of the configuration.
           readonly entry: ServerEntry;
           readonly scope?: EditableScope;
           readonly replace?: boolean;
@@ -48,7 +48,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
         try {
           await host.save(name, entry, { scope, replace, signal, unapproved: true });
         } catch (thrown) {
-          // An entry that a stronger scope hides is taken, too.
+          // A name is also taken by an entry that a stronger scope shadows.
           const { code, server } = asPlugboardError(thrown);
           throw code === 'USAGE' && server === name && replace !== true
             ? taken(name, scope ?? 'local')
@@ -173,7 +173,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
 }
 
 function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
-  /** A login makes the connection anew; how that went is the answer. */
+  /** A login reopens the connection; the response is its result. */
   const afterLogin = async (name: string): Promise<unknown> => {
     await host.connect(name).catch(() => {});
     return host.describe(name);
@@ -239,7 +239,7 @@ function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
   ];
 }
 
-/** Another entry than the one that was shown is a conflict. */
+/** Responds with a conflict if the entry differs from the one that was shown. */
 async function approve(host: Host, name: string, digest: string): Promise<void> {
   try {
     await host.approve(name, digest);
@@ -264,7 +264,7 @@ function taken(name: string, scope: EditableScope): HttpFailure {
   );
 }
 
-/** Every path with a name in it has one. */
+/** Every path with a name parameter has one. */
 function nameIn(params: Readonly<Record<string, string>>): string {
   return params['name'] ?? '';
 }

@@ -1,4 +1,4 @@
-/** The routes for using what is there: tools, search, calls, questions that wait, and what happens. */
+/** The routes for use: tools, search, calls, pending questions, and events. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Host } from '../host.ts';
@@ -18,7 +18,7 @@ const MAX_QUERY_CHARS = 2_000;
 
 export interface UseParts {
   readonly host: Host;
-  /** Whose calls these are: one caller, for as long as the gateway runs. */
+  /** The session of these calls: one for as long as the gateway runs. */
   readonly session: HostSession;
   readonly desk: Desk;
   readonly events: EventLog;

@@ -1,4 +1,4 @@
-/** The project that `npm start` shows: the folder that was given, else a copy of the sample that ships. */
+/** The project of the `npm start` demonstration: the given folder, else a copy of the bundled sample. */
 
 import { execFile } from 'node:child_process';
 import { cp, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const AUTHOR = [
   'commit.gpgsign=false',
 ];
 
-/** Resolves to an absolute path. `from`: what a relative `given` is relative to. */
+/** Resolves to an absolute path. `from`: the base of a relative `given`. */
 export async function givenProject(given: string, from: string): Promise<string> {
   const folder = resolve(from, given);
   const isFolder = await stat(folder).then(
@@ -30,7 +30,7 @@ export async function givenProject(given: string, from: string): Promise<string>
   });
 }
 
-/** Copies the sample into a folder of its own under `parent`, as a git repository if there is git. */
+/** Copies the sample into a folder under `parent`, as a git repository if git is installed. */
 export async function copySample(parent: string): Promise<string> {
   const folder = join(parent, 'sample');
   await cp(SAMPLE, folder, { recursive: true });
@@ -40,7 +40,7 @@ export async function copySample(parent: string): Promise<string> {
     await git('add', '--all');
     await git(...AUTHOR, 'commit', '--quiet', '--message', 'A sample shop');
   } catch {
-    // Its files are enough: only the git tools have nothing to show.
+    // Without git the files are enough: only the git tools have nothing to show.
   }
   return folder;
 }

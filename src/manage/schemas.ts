@@ -1,4 +1,6 @@
-/** The shapes of the management API as JSON Schema: what bodies are checked against and what the OpenAPI document says. */
+/**
+ * JSON Schemas of the management API: request bodies are validated against them, and the OpenAPI document uses them.
+ */
 
 import { EDITABLE_SCOPES } from '../config/removal.ts';
 import { EXIT_STATUS } from '../errors.ts';
@@ -12,7 +14,7 @@ const count: Schema = { type: 'integer', minimum: 0 };
 const number: Schema = { type: 'number' };
 const anyObject: Schema = { type: 'object' };
 
-/** Objects may grow: more members than these are no fault. */
+/** Objects may grow: additional members are valid. */
 function object(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},

@@ -1,4 +1,6 @@
-/** `npm start [-- <folder>]`: a demonstration with a sample project, or with the folder given, and what to do next. */
+/**
+ * `npm start [-- <folder>]`: a demonstration with a sample project or the given folder, which prints the next steps.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
@@ -24,16 +26,16 @@ const PACKAGE: string = fileURLToPath(new URL('../..', import.meta.url));
 
 async function start(): Promise<void> {
   const [given] = process.argv.slice(2);
-  // npm runs scripts in the package's folder, and says where it was called.
+  // npm runs scripts in the package's folder; INIT_CWD is where it was called.
   const from = process.env['INIT_CWD'] ?? process.cwd();
   const project = given === undefined ? undefined : await givenProject(given, from);
-  // A home of its own: the demonstration shows the same on every machine, and nobody's configuration is touched.
+  // A temporary home: the demonstration is the same on every machine, and does not change the user's configuration.
   const temporary = await realpath(await mkdtemp(join(tmpdir(), 'plugboard-demo-')));
   const folder = project ?? (await copySample(temporary));
   const host = await createHost({
     cwd: folder,
     home: join(temporary, 'home'),
-    // Servers are told once that they may ask; who answers is the client behind each session.
+    // Servers are declared these capabilities once; the client behind each session answers.
     sessions: SERVED_SESSIONS,
     builtIn: workspaceEntries,
   });
@@ -49,7 +51,7 @@ async function start(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop());
   try {
     await host.ready();
-    // Agents that have a token of the user's own stay connected; the one that is printed ends with this process.
+    // Agents with a token of the user's own home stay connected; the printed token ends with this process.
     const own = findHome(process.env);
     if (await adoptOldToken(own, Date.now())) process.stdout.write(`Note: ${OLD_TOKEN_NOTE}\n`);
     const page = await manageToken(own);
@@ -72,7 +74,7 @@ async function start(): Promise<void> {
 interface Started {
   readonly host: Host;
   readonly gateway: ServedManaged;
-  /** Of agents. */
+  /** Token of agents. */
   readonly token: string;
   readonly pageToken: string;
   readonly folder: string;

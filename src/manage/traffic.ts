@@ -21,7 +21,7 @@ export const TRAFFIC_EVENTS: readonly (keyof TrafficEvents)[] = [
 ];
 
 export class Traffic {
-  /** Questions that wait for a person. */
+  /** The approval queue. */
   readonly desk: Desk;
   readonly calls: RecentCalls;
   readonly #events = new Emitter<TrafficEvents>();
@@ -33,7 +33,7 @@ export class Traffic {
     this.on('answer', (answer) => this.desk.answered(answer));
   }
 
-  /** The ids of its calls, sessions and questions must be unique in this process. */
+  /** Adds the events of a host. The ids of its calls, sessions and questions must be unique in this process. */
   watch(host: Pick<Host, 'on'>): Unsubscribe {
     const stops = TRAFFIC_EVENTS.map((name) => host.on(name, (event) => this.#events.emit(name, event)));
     return () => {
