@@ -1,4 +1,4 @@
-/** A server of the kit behind one endpoint: its clients there, and who is told what. */
+/** The backend of a kit server at one endpoint: its clients there, and their notifications. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CheckerSource } from '../call/author-check.ts';
@@ -62,7 +62,10 @@ export class KitBackend implements Backend {
     return new KitClient(this, front);
   }
 
-  /** A client knows which arguments to repeat in headers from the list: who was never given one cannot be wrong. */
+  /**
+   * Checks mirrored arguments. A client learns from the list which arguments to repeat in headers, so one that never
+   * listed is not rejected.
+   */
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
     const tool = typeof name === 'string' ? this.parts.offer.tools.get(name) : undefined;
     checkParams(headers, tool?.mirrored ?? [], args);
@@ -72,7 +75,7 @@ export class KitBackend implements Backend {
     this.#fronts.delete(front);
   }
 
-  /** What handlers of resources and prompts throw; a tool's own failures are results (`KitClient`). */
+  /** Converts an exception of a resource or prompt handler; a tool's own failures are results (`KitClient`). */
   failureOf(thrown: unknown, era: Era): RpcFailure {
     const error = messageOf(thrown);
     return new RpcFailure(handlerFailedCode(era), error, { error });
@@ -103,7 +106,7 @@ export class KitBackend implements Backend {
     return this.#closing;
   }
 
-  /** Several additions of one moment are told once. */
+  /** Several changes of one tick are one notification. */
   #listChanged(kind: ListKind): void {
     if (this.#changed.size === 0) {
       setImmediate(() => {

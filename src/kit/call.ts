@@ -1,4 +1,4 @@
-/** One call of a tool: found, checked, run, and its outcome put into the protocol's form (KIT-2). */
+/** Runs one call of a tool: finds it, validates the arguments, runs it, and converts its outcome (KIT-2). */
 
 import type { Era } from '../connection/eras.ts';
 import type { Params } from '../endpoint/eras.ts';
@@ -11,7 +11,7 @@ import { isToolResult, toErrorResult, toStructuredResult, toToolResult } from '.
 import type { Context } from './context.ts';
 import type { OfferedTool } from './offer.ts';
 
-/** The code of a handler that failed in the legacy era; the modern one reserves the codes around it. */
+/** The error code of a failed handler in the legacy era; the modern one reserves the codes around it. */
 const RPC_HANDLER_FAILED = -32000;
 
 export function handlerFailedCode(era: Era): number {
@@ -50,7 +50,7 @@ export async function callTool(parts: KitParts, params: Params, context: Context
 
 async function shaped({ tool, output }: OfferedTool, returned: unknown): Promise<Params> {
   if (output === undefined) return toToolResult(returned);
-  // A whole result says itself what is structured; one that failed has no such part.
+  // A whole result has its own structured content; a failed one has none.
   if (isToolResult(returned) && (returned.isError === true || returned.structuredContent !== undefined)) {
     return toToolResult(returned);
   }
@@ -68,7 +68,7 @@ function unknownTool(name: string, names: Iterable<string>): string {
   return `There is no tool ${JSON.stringify(name)}.${hint}`;
 }
 
-/** What a handler threw, as something that can be said to the client. */
+/** Returns the message of an exception for the client. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof PlugboardError && thrown.hint !== undefined)
     return `${thrown.message} ${thrown.hint}`;

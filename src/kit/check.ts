@@ -1,4 +1,4 @@
-/** A schema made ready for use: what a client is shown of it, and what it says about a value. */
+/** Prepares a schema: its JSON Schema for lists, and its validation of values. */
 
 import { authorCheck, type CheckerSource, type Verdict } from '../call/author-check.ts';
 import { PlugboardError } from '../errors.ts';
@@ -18,7 +18,7 @@ export function createCheck(schema: Schema, side: 'input' | 'output', checker: C
     check,
     describe() {
       if (isStandard(schema)) return describeStandard(schema, side);
-      // Who lists tools calls one soon: by then it is ready.
+      // Loads the validator early: a client that lists tools usually calls one soon.
       setImmediate(() => void prepare().catch(() => {}));
       return schema;
     },
@@ -35,7 +35,7 @@ function describeStandard(
     : jsonSchema[side]({ target: TARGET });
 }
 
-/** Versions of zod 4 before `~standard.jsonSchema`: zod itself can write their schemas down. */
+/** For versions of zod 4 without `~standard.jsonSchema`: zod itself can convert their schemas. */
 async function describeByZod(
   schema: StandardSchema,
   side: 'input' | 'output',
@@ -43,7 +43,7 @@ async function describeByZod(
 ): Promise<JsonSchema> {
   if (vendor !== 'zod' || !('_zod' in schema)) throw unlistable(vendor);
   const { toJSONSchema } = await import('zod/v4/core');
-  // The mark `_zod` was looked for above: it is on every schema of zod 4.
+  // The marker `_zod` was checked above: it is on every schema of zod 4.
   return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], { io: side, target: TARGET });
 }
 

@@ -1,4 +1,4 @@
-/** One client of a server made with the kit: which handler its requests go to, and how they end (KIT-2). */
+/** One client of a kit server: dispatches its requests to handlers, and converts their outcomes (KIT-2). */
 
 import type { Attendant } from '../endpoint/backend.ts';
 import type { Asker, Params } from '../endpoint/eras.ts';
@@ -25,7 +25,7 @@ export class KitClient implements Attendant {
   }
 
   enter(): void {
-    // It is among the backend's clients from its first request on.
+    // It is registered with the backend from its first request on.
   }
 
   leave(): void {
@@ -58,7 +58,7 @@ export class KitClient implements Attendant {
     return this.#backend.parts.offer;
   }
 
-  /** True if there is one, or the author declared that there may be. */
+  /** True if there is one, or the author declared the capability. */
   offers(kind: 'resources' | 'prompts'): boolean {
     const { offer, capabilities } = this.#backend.parts;
     const some =
@@ -78,7 +78,7 @@ export class KitClient implements Attendant {
     return this.#backend.watch(uri, changed);
   }
 
-  /** Runs the author's handler, under a span where there is tracing. */
+  /** Runs the author's handler, in a span if tracing is on. */
   handled(
     method: string,
     name: unknown,
@@ -129,7 +129,7 @@ export class KitClient implements Attendant {
       else if (value !== undefined) throw invalidParams(`The argument ${key} has to be text.`);
       else if (required === true) throw invalidParams(`The argument ${key} is missing.`);
     }
-    // The arguments are those that the prompt itself names.
+    // The arguments are those that the prompt itself declares.
     return toPromptResult(await prompt.get(args as never, context));
   }
 }

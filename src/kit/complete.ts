@@ -1,4 +1,4 @@
-/** Suggestions while somebody types an argument of a prompt or a variable of a template. */
+/** Completes an argument of a prompt or a variable of a template while a person types. */
 
 import type { Params } from '../endpoint/eras.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import type { Completer } from './definitions.ts';
 import type { Offer } from './offer.ts';
 
-/** By the protocol. */
+/** Limit of the protocol. */
 const MAX_VALUES = 100;
 
 export async function complete(offer: Offer, params: Params, context: Context): Promise<Params> {

@@ -1,10 +1,10 @@
-/** What handlers may return, and the protocol's form of it. */
+/** The values that handlers may return, and their conversion to the protocol's form. */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { Params } from '../endpoint/eras.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** A result as the protocol has it, for tools that say more than one value. */
+/** A complete result, for tools that return more than one value. */
 export interface ToolResult {
   readonly content: readonly ContentBlock[];
   readonly structuredContent?: Readonly<Record<string, unknown>> | undefined;
@@ -22,23 +22,23 @@ export interface PromptResult {
   readonly messages: readonly PromptMessage[];
 }
 
-/** Text, bytes, or contents as the protocol has them. */
+/** Text, bytes, or contents in the protocol's form. */
 export type ResourceReturn = string | Uint8Array | ResourceContents | readonly ResourceContents[];
 
 export type PromptReturn = string | readonly PromptMessage[] | PromptResult;
 
-/** Text is text, a block is a block, a whole result passes; everything else is written as JSON. */
+/** Converts a returned value: text, blocks and whole results are kept; everything else is serialized as JSON. */
 export function toToolResult(returned: unknown): Params {
   if (typeof returned === 'string') return { content: [{ type: 'text', text: returned }] };
   if (returned === undefined || returned === null) return { content: [] };
   if (isToolResult(returned)) return { ...returned };
   if (isBlock(returned)) return { content: [returned] };
   if (Array.isArray(returned) && returned.length > 0 && returned.every(isBlock)) return { content: returned };
-  // JSON has no words for a function or a symbol.
+  // JSON cannot represent a function or a symbol.
   return { content: [{ type: 'text', text: JSON.stringify(returned) ?? String(returned) }] };
 }
 
-/** A value that fits the tool's output schema; older clients read it as text. */
+/** Converts a value of the tool's output schema; older clients read it as text. */
 export function toStructuredResult(value: unknown): Params {
   return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value };
 }

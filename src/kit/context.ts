@@ -1,4 +1,4 @@
-/** What a handler can do besides answering: report progress, write logs, ask the client, notice that it was cancelled. */
+/** The context of a handler: reports progress, writes logs, asks the client, and signals cancellation. */
 
 import type { CheckerSource } from '../call/author-check.ts';
 import type { Era } from '../connection/eras.ts';
@@ -15,12 +15,12 @@ import { type Check, createCheck } from './check.ts';
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** Who asks. */
+/** The client that sent the request. */
 export interface Client {
   readonly era: Era;
   readonly protocolVersion: string;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** Who it was proven to be over HTTP (`token`, or what the verifier said), else `local` or `stdio`. */
+  /** The authenticated identity over HTTP (`token`, or the verifier's principal), else `local` or `stdio`. */
   readonly principal: string;
 }
 
@@ -31,44 +31,45 @@ export type Elicited<Content> =
 export interface Context {
   readonly requestId: RequestId;
   readonly client: Client;
-  /** Aborted when the client cancels the request or goes away. */
+  /** Aborted when the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
   /** `_meta` of the request. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Does nothing when the client asked for no progress. */
+  /** Does nothing if the client did not request progress. */
   progress(progress: number, total?: number, message?: string): void;
-  /** A log message for the client, if it wants such. */
+  /** Sends a log message to the client, if it requested the level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
-  /** A notification on the way of this request. */
+  /** Sends a notification on the stream of this request. */
   notify(method: string, params?: Readonly<Record<string, unknown>>): void;
-  /** Asks the person for values by a form; the answer is checked. Rejects when the client cannot ask. */
+  /** Asks the person for values with a form; the answer is validated. Rejects if the client does not support it. */
   elicit<const S extends Schema>(question: FormQuestion<S>): Promise<Elicited<Checked<S>>>;
-  /** Asks the person to visit an address. Rejects when the client cannot ask. */
+  /** Asks the person to visit a URL. Rejects if the client does not support it. */
   elicitUrl(
     question: UrlQuestion,
   ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }>;
   /**
-   * Lets the client's model say something; `params` and answer are those of `sampling/createMessage`. With `tools`, the
-   * model may answer with `tool_use` blocks: run them, and ask again with their results. Rejects when the client has
-   * no model, or one that uses no tools.
+   * Requests a completion from the client's model; `params` and the result are those of `sampling/createMessage`.
+   * With
+   * `tools`, the model may respond with `tool_use` blocks: run them, and ask again with their results. Rejects if the
+   * client has no model, or one without tool use.
    *
    * @example
    * const question = { role: 'user', content: { type: 'text', text: 'Which colour?' } } as const;
    * const { content } = await context.sample({ messages: [question], maxTokens: 100 });
    */
   sample(params: SampleParams, options?: QuestionOptions): Promise<SampleResult>;
-  /** The folders that the client works in; none when it does not tell. */
+  /** Returns the folders that the client works in; empty if it does not support roots. */
   roots(options?: QuestionOptions): Promise<readonly { readonly uri: string; readonly name?: string }[]>;
 }
 
 export interface QuestionOptions {
-  /** What a modern client finds the question under; default: made up. */
+  /** The key of the question for a modern client; default: generated. */
   readonly key?: string | undefined;
 }
 
 export interface FormQuestion<S extends Schema> extends QuestionOptions {
   readonly message: string;
-  /** An object of plain values. */
+  /** The schema of an object of primitive values. */
   readonly schema: S;
 }
 
@@ -87,7 +88,7 @@ export interface ContextParts {
   log(level: LogLevel, data: unknown, logger: string | undefined): void;
 }
 
-/** Its functions do without `this`: authors take a context apart where they name their parameters. */
+/** Its functions do not use `this`: authors destructure a context in their parameters. */
 export class HandlerContext implements Context {
   readonly #parts: ContextParts;
 
@@ -155,7 +156,7 @@ export class HandlerContext implements Context {
         `The answer does not fit: ${verdict.problems.join('; ')}`,
       );
     }
-    // The check is the schema's own.
+    // Validated by the schema itself.
     return { action, content: verdict.value as Checked<S> };
   };
 
@@ -178,7 +179,7 @@ export class HandlerContext implements Context {
     if (usesTools(params) && !isRecord(sampling['tools'])) throw this.#cannot('sampling', 'tools');
     const answer = await work.ask('sampling/createMessage', params, work.signal, key);
     const fault = faultOfSample(answer);
-    // `faultOfSample` has looked at it.
+    // `faultOfSample` has validated it.
     if (fault === undefined) return answer as SampleResult;
     throw new PlugboardError('PROTOCOL_ERROR', `The client's answer is not a completion: ${fault}.`);
   };
@@ -196,7 +197,7 @@ export class HandlerContext implements Context {
     });
   };
 
-  /** Modern clients have a code for what they lack; older ones read a sentence. */
+  /** Returns the error for a missing capability: modern clients have a code for it; older ones get a sentence. */
   #cannot(capability: string, part?: string): Error {
     const missing = missingCapability(capability, part === undefined ? {} : { [part]: {} });
     if (this.#parts.work.asker.era === 'modern') return missing;
@@ -204,7 +205,7 @@ export class HandlerContext implements Context {
   }
 }
 
-/** Forms are flat objects; `$schema` is not among the keys that the protocol lets them have. */
+/** Returns the schema of a form: forms are flat objects, and the protocol does not allow `$schema` in them. */
 async function formOf(check: Check): Promise<Params> {
   const { $schema: _dialect, additionalProperties: _closed, ...form } = await check.describe();
   return form;

@@ -1,11 +1,11 @@
-/** What a server is made of: tools, resources, templates of resources, prompts. Definitions are plain values. */
+/** Definitions of a server's tools, resources, resource templates and prompts, as plain values. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Checked, Given, Schema } from '../lib/author-schema.ts';
 import type { PromptReturn, ResourceReturn, ToolResult } from './content.ts';
 import type { Context } from './context.ts';
 
-/** What every listed thing may say about itself. */
+/** Fields that every listed item may have. */
 export interface Described {
   /** For people; the name is for programs. */
   readonly title?: string | undefined;
@@ -14,7 +14,10 @@ export interface Described {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a failing handler becomes: a result that the model reads, or an error of the protocol (−32000, in the modern era −32603). */
+/**
+ * How a failing handler is reported: as a result that the model reads, or as a protocol error (−32000, in the modern
+ * era −32603).
+ */
 export type ErrorStyle = 'result' | 'protocol';
 
 export interface ToolDefinition<
@@ -22,21 +25,21 @@ export interface ToolDefinition<
   Output extends Schema | undefined = undefined,
 > extends Described {
   readonly name: string;
-  /** What it may be called with; checked before `run` sees it. Without one, anything goes. */
+  /** The schema of its arguments; validated before `run`. Without one, any arguments are accepted. */
   readonly input?: Input;
-  /** What it answers, as structured content; checked too. */
+  /** The schema of its structured content; validated too. */
   readonly output?: Output;
   readonly annotations?: ToolAnnotations | undefined;
   /** Default: the server's. */
   readonly errors?: ErrorStyle | undefined;
-  /** A string, a content block or several, a whole result, or any value that JSON can hold. */
+  /** Returns a string, a content block or several, a whole result, or any JSON value. */
   readonly run: (args: Arguments<Input>, context: Context) => Returned<Output> | Promise<Returned<Output>>;
 }
 
 type Arguments<Input> = Input extends Schema ? Checked<Input> : Readonly<Record<string, unknown>>;
 type Returned<Output> = Output extends Schema ? Given<Output> | ToolResult : unknown;
 
-/** A tool as a server holds it. */
+/** A tool as a server stores it. */
 export interface Tool extends Described {
   readonly kind: 'tool';
   readonly name: string;
@@ -48,7 +51,7 @@ export interface Tool extends Described {
 }
 
 /**
- * A tool. The types of its arguments and of its answer follow from its schemas.
+ * Defines a tool. The types of its arguments and of its result follow from its schemas.
  *
  * @example
  * const add = tool({
@@ -69,17 +72,17 @@ export function tool<
 
 export type Completer = (
   value: string,
-  /** What is known of the other arguments. */
+  /** The known values of the other arguments. */
   known: Readonly<Record<string, string>>,
   context: Context,
 ) => readonly string[] | Promise<readonly string[]>;
 
 export interface ResourceDefinition extends Described {
   readonly uri: string;
-  /** Default: the address. */
+  /** Default: the URI. */
   readonly name?: string | undefined;
   readonly mimeType?: string | undefined;
-  /** In bytes, when it is known. */
+  /** In bytes, if known. */
   readonly size?: number | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   readonly read: (uri: string, context: Context) => ResourceReturn | Promise<ResourceReturn>;
@@ -90,7 +93,7 @@ export interface Resource extends ResourceDefinition {
 }
 
 /**
- * A resource at one address.
+ * Defines a resource at one URI.
  *
  * @example
  * const about = resource({ uri: 'memo://about', mimeType: 'text/plain', read: () => 'A memo.' });
@@ -101,13 +104,13 @@ export function resource(definition: ResourceDefinition): Resource {
 }
 
 export interface ResourceTemplateDefinition extends Described {
-  /** `memo://{id}`; `{+path}` also takes slashes. */
+  /** `memo://{id}`; `{+path}` also matches slashes. */
   readonly uriTemplate: string;
   /** Default: the template. */
   readonly name?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
-  /** Suggestions for its variables. */
+  /** Completions for its variables. */
   readonly complete?: Readonly<Record<string, Completer>> | undefined;
   readonly read: (
     variables: Readonly<Record<string, string>>,
@@ -121,7 +124,7 @@ export interface ResourceTemplate extends ResourceTemplateDefinition {
 }
 
 /**
- * Resources whose addresses have one form.
+ * Defines resources whose URIs match a template.
  *
  * @example
  * const memos = resourceTemplate({ uriTemplate: 'memo://{id}', read: ({ id }) => `Memo ${id}` });
@@ -141,7 +144,7 @@ export interface PromptArgument {
 export interface PromptDefinition<Args extends Readonly<Record<string, PromptArgument>>> extends Described {
   readonly name: string;
   readonly arguments?: Args & Readonly<Record<string, PromptArgument>>;
-  /** A string becomes one message of the user. */
+  /** Returns the messages; a string becomes one message of the user. */
   readonly get: (args: PromptArguments<Args>, context: Context) => PromptReturn | Promise<PromptReturn>;
 }
 
@@ -149,7 +152,7 @@ type PromptArguments<Args> = {
   readonly [Key in keyof Args]: Args[Key] extends { readonly required: true } ? string : string | undefined;
 };
 
-/** A prompt as a server holds it. */
+/** A prompt as a server stores it. */
 export interface Prompt extends Described {
   readonly kind: 'prompt';
   readonly name: string;
@@ -158,12 +161,14 @@ export interface Prompt extends Described {
 }
 
 /**
- * A prompt that people choose by its name.
+ * Defines a prompt that people choose by its name.
  *
  * @example
  * const review = prompt({
  *   name: 'review',
- *   arguments: { language: { required: true, complete: (typed) => ['rust', 'ruby'].filter((one) => one.startsWith(typed)) } },
+ *   arguments: {
+ *     language: { required: true, complete: (typed) => ['rust', 'ruby'].filter((one) => one.startsWith(typed)) },
+ *   },
  *   get: ({ language }) => `Review this ${language} code.`,
  * });
  * review.name; // → 'review'

@@ -1,4 +1,4 @@
-/** The entry point `plugboard/kit`: servers in a few lines. */
+/** The entry point `plugboard/kit`: MCP servers in a few lines. */
 
 export type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 export type { ToolAnnotations } from '../catalog/tool.ts';

@@ -1,4 +1,4 @@
-/** The JSON-RPC methods of a server made with the kit. */
+/** The JSON-RPC methods of a kit server. */
 
 import type { Params } from '../endpoint/eras.ts';
 import type { Method, MethodTable } from '../endpoint/methods.ts';
@@ -40,7 +40,7 @@ export const KIT_METHODS: MethodTable<KitClient> = {
   ]),
 };
 
-/** A list of one kind; a server without that kind does not have the method. */
+/** Builds the list method of one kind; a server without that kind does not have the method. */
 function listed(kind: 'resources' | 'prompts', list: (client: KitClient) => Params): Method<KitClient> {
   return {
     cached: true,
@@ -52,7 +52,7 @@ function listed(kind: 'resources' | 'prompts', list: (client: KitClient) => Para
   };
 }
 
-/** Runs a handler of the author; `key`: the parameter that names what is requested. */
+/** Runs a handler of the author; `key`: the parameter that names the requested item. */
 function handled(
   key: 'name' | 'uri' | undefined,
   run: (client: KitClient, params: Params, context: Context) => Promise<Params>,

@@ -1,8 +1,8 @@
-/** Names that some clients refuse or mangle; authors are told while they can still change them. */
+/** Checks for names that some clients reject or change; authors are warned while they can still rename. */
 
 const MAX_NAME_CHARS = 64;
 
-/** What is wrong with a name of a tool or prompt; undefined when every client takes it. */
+/** Returns the problem of a tool's or prompt's name; undefined if every client accepts it. */
 export function dislikedName(name: string): string | undefined {
   const problems = [
     ...(name.length > MAX_NAME_CHARS ? [`is longer than ${MAX_NAME_CHARS} characters`] : []),

@@ -1,4 +1,7 @@
-/** Everything that one server offers, by name: added and removed at any time, listed as the protocol wants it. */
+/**
+ * The tools, resources and prompts of one server, by name: added and removed at any time, listed in the protocol's
+ * form.
+ */
 
 import type { CheckerSource } from '../call/author-check.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
@@ -15,7 +18,7 @@ const ANY_OBJECT: Params = { type: 'object', properties: {} };
 
 export interface OfferedTool {
   readonly tool: Tool;
-  /** Arguments that modern clients repeat in headers; known once the schema was written down. */
+  /** Arguments that modern clients repeat in headers; known once the schema was converted. */
   mirrored: readonly ParamHeader[];
   readonly input: Check | undefined;
   readonly output: Check | undefined;
@@ -62,7 +65,7 @@ export class Offer {
     }
   }
 
-  /** Written down once for all clients; again after a change. */
+  /** Returns the list of tools, built once for all clients; again after a change. */
   listTools(): readonly Params[] | Promise<readonly Params[]> {
     return this.#toolList ?? this.#describeTools();
   }
@@ -91,7 +94,7 @@ export class Offer {
     );
   }
 
-  /** Whether any argument or variable has suggestions. */
+  /** Whether any argument or variable has completions. */
   get completes(): boolean {
     const ofPrompts = [...this.prompts.values()].flatMap((prompt) => Object.values(prompt.arguments));
     return (
@@ -141,7 +144,7 @@ export class Offer {
   async #describeTools(): Promise<readonly Params[]> {
     const offered = [...this.tools.values()];
     const list = await Promise.all(offered.map((each) => this.#describe(each)));
-    // A tool that came meanwhile is for the next list.
+    // A tool that was added in the meantime is for the next list.
     if (
       offered.length === this.tools.size &&
       offered.every((each) => this.tools.get(each.tool.name) === each)
@@ -150,7 +153,7 @@ export class Offer {
     return list;
   }
 
-  /** One tool whose schema cannot be written down must not cost the others: it is listed without. */
+  /** Describes a tool; one whose schema cannot be converted is listed without it, so that the others are unaffected. */
   async #describe(offered: OfferedTool): Promise<Params> {
     const { tool, input, output } = offered;
     const { kind: _kind, run: _run, errors: _errors, input: _input, output: _output, ...rest } = tool;
@@ -171,7 +174,7 @@ export class Offer {
   }
 }
 
-/** Without what is undefined: a list is compared and hashed by those who read it. */
+/** Removes undefined members: clients compare and hash lists. */
 function compact(value: Params): Params {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }

@@ -1,4 +1,4 @@
-/** A server as its author holds it: what it offers, and where it is served. */
+/** The `Server` class of the kit: what a server offers, and where it is served. */
 
 import { type ArgumentChecker, createArgumentChecker } from '../call/argument-check.ts';
 import type { Served } from '../endpoint/backend.ts';
@@ -17,24 +17,27 @@ export interface ServerDefinition {
   readonly version?: string | undefined;
   /** For people. */
   readonly title?: string | undefined;
-  /** For the model: what the server is good for, and how its tools work together. */
+  /** For the model: the purpose of the server, and how its tools work together. */
   readonly instructions?: string | undefined;
   readonly tools?: readonly Tool[] | undefined;
   readonly resources?: readonly (Resource | ResourceTemplate)[] | undefined;
   readonly prompts?: readonly Prompt[] | undefined;
-  /** What a failing tool becomes. `result` (default): a result with `isError`; `protocol`: the error −32000, in the modern era −32603. */
+  /**
+   * How a failing tool is reported. `result` (default): a result with `isError`; `protocol`: the error −32000, in the
+   * modern era −32603.
+   */
   readonly errors?: ErrorStyle | undefined;
-  /** More capabilities than follow from what is offered. */
+  /** Capabilities in addition to those that follow from the definitions. */
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
-  /** May change the answer to `initialize`: what it returns is sent in place of `answer`. */
+  /** May change the response to `initialize`: its return value is sent in place of `answer`. */
   readonly initialize?:
     | ((params: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>>) => unknown)
     | undefined;
-  /** Hears of every handler that has run: its name, how it ended, how long it took. */
+  /** Called after every handler with its name, outcome and duration. */
   readonly onHandled?: ((event: HandledEvent) => void) | undefined;
-  /** Spans for every handler, through the OpenTelemetry SDK that the program has set up. */
+  /** Creates spans for every handler, through the OpenTelemetry SDK that the program has set up. */
   readonly telemetry?: boolean | undefined;
-  /** Hears of what the author should mend, names that clients dislike for example. Default: stderr. */
+  /** Called with problems that the author should fix, such as names that clients reject. Default: stderr. */
   readonly warn?: ((text: string) => void) | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -72,24 +75,24 @@ export class Server {
     for (const item of [...tools, ...resources, ...prompts]) this.#offer.add(item);
   }
 
-  /** Offers one thing more, and tells connected clients. The returned function takes it back. */
+  /** Adds an item and notifies connected clients. The returned function removes it. */
   add(item: Item): Unsubscribe {
     return this.#offer.add(item);
   }
 
-  /** Tells those who have subscribed to it that a resource has changed. */
+  /** Notifies subscribers that a resource has changed. */
   updated(uri: string): void {
     for (const backend of this.#served.keys()) backend.updated(uri);
   }
 
-  /** A log message that belongs to no request, for every client that wants such. */
+  /** Sends a log message outside of any request, to every client that requested the level. */
   log(level: LogLevel, data: unknown, logger: string = this.name): void {
     for (const backend of this.#served.keys()) backend.log(level, data, logger);
   }
 
   /**
-   * Serves over `stdio()`, `http()` or a channel of one's own; several at the same time if need be. Resolves when
-   * it is being served.
+   * Serves over `stdio()`, `http()` or a custom channel; several at the same time if needed. Resolves when it is
+   * being served.
    */
   serve<Result extends Served>(transport: Listener<Result>): Promise<Result>;
   serve(transport: Channel): Promise<Served>;
@@ -115,14 +118,14 @@ export class Server {
     return { ...this.#parts, tracing: tracing === undefined ? spanning : both(spanning, tracing) };
   }
 
-  /** Ends everything that is being served. May be called twice. */
+  /** Stops everything that is being served. May be called twice. */
   async close(): Promise<void> {
     await Promise.all([...this.#served.values()].map((served) => served?.close()));
   }
 }
 
 /**
- * A server: tools, resources and prompts under a name.
+ * Defines a server: tools, resources and prompts under a name.
  *
  * @example
  * const server = defineServer({

@@ -1,8 +1,8 @@
-/** Keeps stdout for the protocol: whatever else the program and its libraries print goes to stderr. */
+/** Reserves stdout for the protocol: other output of the program and its libraries goes to stderr. */
 
 type Write = typeof process.stdout.write;
 
-/** The way to the real stdout, for the one who speaks the protocol, and back to how it was. */
+/** The writer to the real stdout, for the protocol, and the function that restores it. */
 export interface OwnedStdout {
   readonly write: (text: string) => boolean;
   release(): void;

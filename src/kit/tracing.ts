@@ -1,4 +1,4 @@
-/** What is told about each run of a handler: to a function of the author's, and to OpenTelemetry. */
+/** Reports each run of a handler: to a callback of the author, and to OpenTelemetry. */
 
 import type { Context as TraceContext } from '@opentelemetry/api';
 import type { Params } from '../endpoint/eras.ts';
@@ -6,15 +6,15 @@ import { type Clock, ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Context } from './context.ts';
 
-/** One handler that has run. */
+/** One completed run of a handler. */
 export interface HandledEvent {
   readonly method: string;
-  /** Of the tool or prompt; the address of a resource. */
+  /** The name of the tool or prompt; the URI of a resource. */
   readonly name: string | undefined;
-  /** `failed`: a result with `isError`, or an error of the protocol. */
+  /** `failed`: a result with `isError`, or a protocol error. */
   readonly outcome: 'ok' | 'failed' | 'cancelled';
   readonly durationMs: number;
-  /** What was thrown, when it became an error of the protocol. */
+  /** The exception, if it became a protocol error. */
   readonly error?: unknown;
   readonly context: Context;
 }
@@ -25,10 +25,10 @@ export interface Handled {
   readonly context: Context;
 }
 
-/** Runs a handler, and tells somebody about it. */
+/** Runs a handler, and reports the run. */
 export type Tracing = (handled: Handled, run: () => Promise<Params>) => Promise<Params>;
 
-/** A function that throws harms nobody: it is told about what has happened already. */
+/** Reports to a callback; an exception of it is only a warning, because the run is already over. */
 export function tellingTo(
   tell: (event: HandledEvent) => void,
   clock: Clock,
@@ -56,7 +56,7 @@ export function tellingTo(
   };
 }
 
-/** Spans by OpenTelemetry's conventions for MCP; the trace of the client's call is continued from `_meta`. */
+/** Creates spans by OpenTelemetry's conventions for MCP; the trace of the client's call is continued from `_meta`. */
 export async function spans(scope: string): Promise<Tracing> {
   const { trace, context: contexts, propagation, SpanKind, SpanStatusCode } = await importTelemetryApi();
   const tracer = trace.getTracer(scope);
@@ -72,7 +72,7 @@ export async function spans(scope: string): Promise<Tracing> {
     const title = method === 'tools/call' || method === 'prompts/get' ? `${method} ${name}` : method;
     const span = tracer.startSpan(title, { kind: SpanKind.SERVER, attributes }, parent);
     try {
-      // Spans that the handler makes are children of this one.
+      // Spans of the handler are children of this one.
       const result = await contexts.with(trace.setSpan(parent, span), run);
       if (result['isError'] === true) {
         span.setAttribute('error.type', 'tool_error');
@@ -103,7 +103,7 @@ function nameAttribute(method: string, name: string): Readonly<Record<string, st
   }
 }
 
-/** The outer one sees all that the inner one does. */
+/** Combines two; the outer one includes the time of the inner one. */
 export function both(outer: Tracing, inner: Tracing): Tracing {
   return (handled, run) => outer(handled, () => inner(handled, run));
 }

@@ -1,4 +1,4 @@
-/** Ways to serve a server: over this process's stdio, over HTTP, or over a channel of one's own. */
+/** Transports for a server: this process's stdio, HTTP, or a custom channel. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { Backend, Served } from '../endpoint/backend.ts';
@@ -12,26 +12,26 @@ import type { Transport } from '../transport/contract.ts';
 import { ownStdout } from './stdout.ts';
 
 const DEFAULT_HTTP_PORT = 3000;
-/** How long a program may go on by itself after its client has left. */
+/** How long a program may continue after its client has disconnected. */
 const EXIT_GRACE_MS = 2_000;
 
-/** Waits for clients, and serves each of them. */
+/** Accepts clients, and serves each of them. */
 export interface Listener<Result extends Served = Served> {
   listen(backend: Backend): Promise<Result>;
 }
 
-/** A connection to one client: what every transport of Plugboard can do, `memoryPair()` for example. */
+/** A connection to one client: the interface of every transport of Plugboard, `memoryPair()` for example. */
 export type Channel = Pick<Transport, 'open' | 'send' | 'close'>;
 
 export interface StdioOptions {
-  /** Default: this process's own; then nothing else can write to stdout, and the process ends with its client. */
+  /** Default: this process's own; then nothing else can write to stdout, and the process exits with its client. */
   readonly input?: Readable | undefined;
   readonly output?: Writable | undefined;
 }
 
 /**
- * One JSON-RPC message a line, for the client that started this process. When the client closes its side, what runs
- * may end, and the process ends with exit code 0.
+ * One JSON-RPC message per line, for the client that started this process. When the client closes its side, running
+ * handlers may finish, and the process exits with code 0.
  *
  * @example
  * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
@@ -55,19 +55,21 @@ export function stdio(options: StdioOptions = {}): Listener {
   };
 }
 
-/** A timer or socket that the author forgot must not keep an orphan alive; it does not keep the process by itself. */
+/**
+ * Exits after a while: a timer or socket that the author forgot must not keep an orphan alive. The timer is unref'd.
+ */
 function leaveSoon(): void {
   setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
 }
 
 export interface HttpOptions {
-  /** Default 3000; 0 takes any free one. */
+  /** Default 3000; 0 selects any free port. */
   readonly port?: number | undefined;
-  /** Default 127.0.0.1. Anything beyond this machine demands a token or a verifier. */
+  /** Default 127.0.0.1. Other interfaces require a token or a verifier. */
   readonly host?: string | undefined;
-  /** When given, every request must carry it as its bearer token. */
+  /** If given, every request must carry it as its bearer token. */
   readonly token?: string | undefined;
-  /** When given, the tokens that it knows are accepted, each for whom it stands for. */
+  /** If given, tokens that it verifies are accepted, each with its principal. */
   readonly verifier?: TokenVerifier | undefined;
 }
 
@@ -83,7 +85,7 @@ export interface HttpOptions {
 export function http(options: HttpOptions = {}): Listener<ServedHttp> {
   return {
     async listen(backend) {
-      // Programs on stdio have no use for it.
+      // Imported lazily: programs on stdio do not need it.
       const { checkReach, listenHttp } = await import('../endpoint/http.ts');
       const { host, port = DEFAULT_HTTP_PORT, verifier } = options;
       const token = options.token || undefined;
@@ -100,7 +102,7 @@ export function http(options: HttpOptions = {}): Listener<ServedHttp> {
 export async function serveChannel(backend: Backend, channel: Channel): Promise<Served> {
   const send = (message: Parameters<Channel['send']>[0]): boolean => {
     channel.send(message).catch((thrown: unknown) => {
-      // What could not be sent may be too odd for JSON. A channel that cannot deliver at all says so by closing.
+      // A result that could not be sent may not be serializable. A channel that cannot deliver at all closes.
       if ('result' in message) channel.send(unwritable(message.id, thrown)).catch(() => {});
     });
     return true;

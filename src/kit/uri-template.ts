@@ -1,18 +1,18 @@
-/** Addresses with variables (RFC 6570, the simple and the reserved form), matched in one pass over the address. */
+/** URI templates (RFC 6570, the simple and the reserved form), matched in one pass over the URI. */
 
 import { PlugboardError } from '../errors.ts';
 
 interface Variable {
   readonly name: string;
-  /** `{+name}`: its value may hold slashes. */
+  /** `{+name}`: its value may contain slashes. */
   readonly reserved: boolean;
-  /** What stands after it, up to the next variable. */
+  /** The literal text after it, up to the next variable. */
   readonly after: string;
 }
 
 export interface UriTemplate {
   readonly variables: readonly string[];
-  /** The values of the variables; undefined when the address does not have this form. */
+  /** Returns the values of the variables; undefined if the URI does not match. */
   match(uri: string): Readonly<Record<string, string>> | undefined;
 }
 
