@@ -21,12 +21,12 @@ import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
 import { typedHost } from './typed-host.ts';
 
 /**
- * The SDK's lazy form of a schema. The schema itself is marked with a symbol that only the SDK's own types can
- * name, so the function is typed to return `never`: that fits wherever the SDK asks for a schema.
+ * The SDK's lazy form of a schema. The schema itself is marked with a symbol that only the SDK's own types can name,
+ * so the function is typed to return `never`: that is assignable wherever the SDK expects a schema.
  */
 export type AiSdkSchema = (() => never) & { readonly jsonSchema: JsonSchema };
 
-/** Media is among the content too, in the form that the running version of the SDK takes without a warning. */
+/** The content may include media, in the form that the running version of the SDK accepts without a warning. */
 export type AiSdkModelOutput =
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'error-text'; readonly value: string }
@@ -53,16 +53,16 @@ export interface AiSdkTool {
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: AiSdkSchema;
-  /** Where the tool comes from, for those who show the call. */
+  /** The origin of the tool, for programs that show the call. */
   readonly metadata: { readonly server: string; readonly tool: string };
   /** Present with the option `needsApproval`. */
   readonly needsApproval?: (input: unknown) => Promise<boolean>;
   execute(input: unknown, options?: AiSdkCallOptions): Promise<Answer>;
-  /** Takes the options of `ai` 6 and 7, or the output itself, as `ai` 5 gives it. */
+  /** Accepts the options of `ai` 6 and 7, or the output itself, as `ai` 5 passes it. */
   toModelOutput(options: { readonly output: unknown } | Answer): AiSdkModelOutput;
 }
 
-/** What the SDK gives to a tool that it calls. */
+/** The options that the SDK passes to a tool. */
 export interface AiSdkCallOptions {
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignal | undefined;
@@ -87,26 +87,26 @@ export type AiSdkTools = Record<string, AiSdkTool>;
 
 export interface AiSdkOptions<Own extends object = object> extends AdapterOptions {
   /**
-   * Tools of your own, as the SDK takes them: they are first in the set, and the set stays live. A tool of the host that has
-   * the name of one is left out, and reported to `onQuarantine`.
+   * Your own tools, in the SDK's form: they are first in the set, and the set stays live. A tool of the host with the
+   * same name is omitted, and reported to `onQuarantine`.
    */
   readonly tools?: Own | undefined;
   /**
-   * The tools that the set has, by name, with schemas of your own: it has these and no others, also without a search, and
-   * exact types. The SDK validates a model's arguments with `inputSchema` (default: the server's schema); `execute` resolves to an
-   * answer whose `structuredContent` was validated with `outputSchema`, or that has an error. A tool that is not
-   * there when the set is made throws `UNKNOWN_TOOL`.
+   * The tools of the set, by name, with your own schemas: the set has exactly these, also without a search, and exact
+   * types. The SDK validates a model's arguments with `inputSchema` (default: the server's schema); `execute`
+   * resolves to an answer whose `structuredContent` was validated with `outputSchema`, or that has an error. A tool
+   * that does not exist when the set is created throws `UNKNOWN_TOOL`.
    */
   readonly schemas?: ToolSchemas | undefined;
   /**
-   * Calls that the host would ask about are asked about in the SDK's own way (`ai` 6 and 7), which can leave the process: the
-   * run ends with a `tool-approval-request`, and goes on with messages that have the answer. Default: the
-   * host's `approve` is asked.
+   * Calls that need an approval use the SDK's own mechanism (`ai` 6 and 7), which can leave the process: the run ends
+   * with a `tool-approval-request`, and continues with messages that contain the answer. Default: the host's
+   * `approve` is called.
    */
   readonly needsApproval?: boolean | undefined;
   /**
-   * The major version of `ai` (default: found out when a tool is called, 6 before that). It decides the form of
-   * images and files in results.
+   * The major version of `ai` (default: detected when a tool is called, 6 before that). It decides the form of images
+   * and files in results.
    */
   readonly version?: 5 | 6 | 7 | undefined;
 }
@@ -114,14 +114,16 @@ export interface AiSdkOptions<Own extends object = object> extends AdapterOption
 /** The tools of a host, and those of the author. */
 export type AiSdkToolsWith<Own extends object> = Record<string, AiSdkTool | Own[keyof Own]> & Own;
 
-/** How the SDK recognises a schema that was not made by a schema library. */
+/** The marker of a schema that was not created by a schema library. */
 const SCHEMA = Symbol.for('vercel.ai.schema');
-/** ai 5 asks for this one too. */
+/** ai 5 requires this one too. */
 const VALIDATOR = Symbol.for('vercel.ai.validator');
 
 /**
- * A `ToolSet` for `generateText`, `streamText` and agents. It follows changes of the host's servers and its own searches. Copies
- * (`{ ...toAiSdk(host), mine }`) work too: tools that `tool_search` finds are called through `call_tool`.
+ * Returns a `ToolSet` for `generateText`, `streamText` and agents. It follows changes of the host's servers and its
+ * own
+ * searches. Copies (`{ ...toAiSdk(host), mine }`) work too: tools that `tool_search` finds are called through
+ * `call_tool`.
  *
  * @example
  * const tools = toAiSdk(host);
@@ -168,7 +170,7 @@ export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<s
             signal: abortSignal,
             approved,
           });
-          // A search changes the tools of its caller only, so there is no event.
+          // A search changes only the tools of its caller, so there is no event.
           if (name === TOOL_SEARCH) refresh();
           return output;
         },
@@ -183,7 +185,7 @@ export function toAiSdk(host: AdapterHost, options: AiSdkOptions = {}): Record<s
   return tools;
 }
 
-/** The SDK has parsed the arguments of a model's call: a schema that transforms must not be applied twice. */
+/** The SDK has already parsed the arguments of a model's call: a schema with transforms must not be applied twice. */
 async function parsedInput(
   checks: SchemaChecks | undefined,
   name: string,
@@ -199,7 +201,7 @@ async function parsedInput(
   }
 }
 
-/** Whether the conversation has the person's approval of this call: frameworks without approvals give none. */
+/** Whether the conversation contains the person's approval of this call: frameworks without approvals have none. */
 function isApproved(messages: readonly object[], toolCallId: string): boolean {
   const parts = messages.flatMap((message) => {
     const content = isRecord(message) ? message['content'] : undefined;
@@ -216,13 +218,13 @@ function isApproved(messages: readonly object[], toolCallId: string): boolean {
   return responses.length > 0 && responses.every(({ approved }) => approved === true);
 }
 
-/** Each version gives other options to a tool; undefined if a program calls it. */
+/** Detects the version by the options passed to a tool; undefined if a program calls it. */
 function versionOf(options: object): Version | undefined {
   if ('context' in options || 'experimental_sandbox' in options) return 7;
   return 'experimental_context' in options ? 6 : undefined;
 }
 
-/** Touches only tools that it has put there: others are the author's. */
+/** Changes only tools that it has added: others are the author's. */
 function fill(
   tools: Record<string, unknown>,
   given: Map<string, AiSdkTool>,
@@ -240,7 +242,7 @@ function fill(
   }
 }
 
-/** The SDK knows schemas of libraries itself, and their JSON Schema. */
+/** The SDK supports schemas of libraries itself, and converts them to JSON Schema. */
 function inputSchemaOf(
   { tool: { name }, schema }: Usable,
   checks: SchemaChecks | undefined,
@@ -286,14 +288,14 @@ function schemaOf(jsonSchema: JsonSchema, validate?: (value: unknown) => Promise
   return Object.assign((() => schema) as () => never, { jsonSchema });
 }
 
-/** The output comes back from wherever the messages were kept, so it is checked again. */
+/** The output comes back from the stored messages, so it is validated again. */
 function modelOutput(toolbox: Toolbox<AiSdkTool>, given: unknown, version: Version = 6): AiSdkModelOutput {
-  // ai 5 gives the output itself.
+  // ai 5 passes the output itself.
   const isWrapped = isRecord(given) && 'output' in given && !isAnswer(given);
   const output = isWrapped ? given['output'] : given;
   if (!isAnswer(output)) return { type: 'text', value: JSON.stringify(output) ?? '' };
   const parts = toolbox.parts(output);
-  // Not every provider has a mark for errors.
+  // Not every provider has a flag for errors.
   if (output.isError) return { type: 'error-text', value: errorText(output, parts) };
   if (parts.every(({ type }) => type === 'text')) return { type: 'text', value: textOf(parts) };
   const value = mapParts<AiSdkContent | AiSdkMedia>(
@@ -301,7 +303,7 @@ function modelOutput(toolbox: Toolbox<AiSdkTool>, given: unknown, version: Versi
     (text) => ({ type: 'text', text }),
     (part) => mediaOf(part, isWrapped ? version : 5),
   );
-  // The types of no version have the media of all others.
+  // No version's types include the media of all others.
   return { type: 'content', value: value as AiSdkContent[] };
 }
 

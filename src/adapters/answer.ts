@@ -1,4 +1,4 @@
-/** One call that always ends in an answer: whatever goes wrong is data for the model, never a throw. */
+/** Runs one call that always ends in an answer: every failure is data for the model, never an exception. */
 
 import type { CallOptions } from '../call/call.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
@@ -7,7 +7,7 @@ import { asPlugboardError, type ErrorCode, hintForModel, PlugboardError } from '
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, ModelCall } from './adapter-host.ts';
 
-/** Why a call did not reach its tool's answer, as a model and a program can read it. */
+/** Why a call did not return its tool's result, for a model and a program. */
 export interface AnswerError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -15,12 +15,12 @@ export interface AnswerError {
   readonly hint?: string;
 }
 
-/** What a call came to: the tool's own result, or the error in its place. */
+/** The outcome of a call: the tool's own result, or the error in its place. */
 export interface Answer {
   readonly content: readonly ContentBlock[];
   readonly structuredContent?: unknown;
   readonly isError: boolean;
-  /** Present when the call failed before or beside the tool; a tool's own failure has `isError` only. */
+  /** Present if the call failed outside of the tool; a tool's own failure has `isError` only. */
   readonly error?: AnswerError;
   readonly truncated?: { readonly tokens: number; readonly file: string };
 }
@@ -30,13 +30,13 @@ type Restore = (args: Record<string, unknown>) => Record<string, unknown>;
 export interface AnswerRequest extends ModelCall, ExecuteOptions {
   /** The model's arguments: an object, or its JSON text. */
   readonly input: unknown;
-  /** Turns arguments for the converted schema into the server's. */
+  /** Converts arguments of the converted schema to the server's. */
   readonly restore?: Restore | undefined;
-  /** One more listener for progress, of the framework that made the call. */
+  /** An additional progress listener, of the framework that made the call. */
   readonly onProgress?: AdapterOptions['onProgress'];
-  /** The framework has asked the person, who allowed it. */
+  /** The framework has asked the person, who allowed the call. */
   readonly approved?: boolean | undefined;
-  /** Added to the hint if the arguments are refused. */
+  /** Added to the hint if the arguments are rejected. */
   readonly schemaHint?: (() => string) | undefined;
 }
 
@@ -67,16 +67,16 @@ export async function answer(
   }
 }
 
-/** A listener that throws must not cost the model its answer. */
+/** An exception of a listener must not affect the answer. */
 function tell(listener: AdapterOptions['onProgress'], progress: Progress, call: ModelCall): void {
   try {
     listener?.(progress, call);
   } catch {
-    // Progress is a courtesy; no one here could handle the error.
+    // Progress is best-effort; no caller here could handle the error.
   }
 }
 
-/** An error as the answer of a call. */
+/** Returns an error as the answer of a call. */
 export function failed(refusal: PlugboardError, schemaHint?: () => string): Answer {
   const { code, message, server } = refusal;
   const added = code === 'INVALID_ARGUMENTS' ? schemaHint?.() : undefined;
@@ -90,7 +90,7 @@ export function failed(refusal: PlugboardError, schemaHint?: () => string): Answ
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true, error };
 }
 
-/** Models leave arguments out, or send an empty text, when a tool needs none. */
+/** Parses arguments: models omit them, or send an empty string, if a tool needs none. */
 export function readArguments(input: unknown): Record<string, unknown> {
   if (input === undefined || input === null || input === '') return {};
   const value = typeof input === 'string' ? parseJson(input) : input;

@@ -1,4 +1,4 @@
-/** Tools for Anthropic's Messages API, with deferred loading by `tool_reference` where the model has it. */
+/** Tools for Anthropic's Messages API, with deferred loading by `tool_reference` if the model supports it. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
@@ -45,8 +45,8 @@ export interface AnthropicToolResult {
 
 export interface AnthropicOptions extends AdapterOptions, OwnToolsOptions {
   /**
-   * The model knows `tool_reference` (default: no). Tools that a search finds are then loaded where they were found, and
-   * the head of the prompt stays as it was, so that its cache is used. `found` has no effect.
+   * The model supports `tool_reference` (default: no). Tools that a search finds are then loaded where they were
+   * found, and the beginning of the prompt is unchanged, so that its cache is used. `found` has no effect.
    */
   readonly deferLoading?: boolean | undefined;
 }
@@ -56,13 +56,13 @@ export interface AnthropicAdapter {
   readonly tools: AnthropicTool[];
   /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
-  /** Whether calls of this name are answered here. */
+  /** Whether calls of this name are executed here. */
   has(name: string): boolean;
-  /** Answers one `tool_use` block; never rejects. */
+  /** Executes one `tool_use` block; never rejects. */
   execute(call: AnthropicToolUse, options?: ExecuteOptions): Promise<AnthropicToolResult>;
   /**
-   * Answers the `tool_use` blocks of a message, at the same time, in their order. Calls of your `tools` without `execute`
-   * are left to you.
+   * Executes the `tool_use` blocks of a message, in parallel, with results in order. Calls of your `tools` without
+   * `execute` are left to you.
    */
   executeAll(
     content: readonly { readonly type: string }[],
@@ -71,6 +71,8 @@ export interface AnthropicAdapter {
 }
 
 /**
+ * Creates the adapter for Anthropic's Messages API.
+ *
  * @example
  * const anthropic = toAnthropic(host);
  * anthropic.tools.map(({ name }) => name); // → ['mcp__demo__add']
@@ -81,7 +83,7 @@ export interface AnthropicAdapter {
 export function toAnthropic(host: AdapterHost, options: AnthropicOptions = {}): AnthropicAdapter {
   checkAdapter('toAnthropic', host, options);
   const { deferLoading = false, tools: own, ...common } = options;
-  /** What the conversation refers to has to stay in every request, even when its server has gone. */
+  /** Tools that the conversation refers to must be in every request, even after their server is gone. */
   const referred = new Map<string, AnthropicTool>();
   const toolbox: Toolbox<AnthropicTool> = new Toolbox(host, {
     ...common,
@@ -148,7 +150,7 @@ function isToolUse(block: { readonly type: string }): block is AnthropicToolUse 
 }
 
 function contentOf(answer: Answer, parts: readonly Part[]): AnthropicContent[] {
-  // An error may carry text only.
+  // An error may contain text only.
   const media = answer.isError ? () => undefined : anthropicMedia;
   return mapParts<AnthropicContent>(parts, (text) => ({ type: 'text', text }), media);
 }

@@ -1,4 +1,4 @@
-/** Checks the options of adapters that plain JavaScript can get wrong: a slip would otherwise have no effect. */
+/** Validates the options of adapters that plain JavaScript can get wrong: a misspelled one would have no effect. */
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -32,7 +32,7 @@ const signal: Check = (value) => {
   return isSignal ? undefined : 'an AbortSignal';
 };
 
-/** Those of every adapter. */
+/** The options of every adapter. */
 const COMMON: Readonly<Record<string, Check>> = {
   onProgress: callable,
   onQuarantine: callable,
@@ -98,7 +98,7 @@ const ADAPTERS: Readonly<Record<Adapter, Readonly<Record<string, Check>>>> = {
   toPi: { tools: list },
 };
 
-/** Throws CONFIG_INVALID for a value that is not a host, an option without a meaning, and a slip in the name of one. */
+/** Throws CONFIG_INVALID for a value that is not a host, an invalid option, and a misspelled name of one. */
 export function checkAdapter(adapter: Adapter, host: AdapterHost, options: object): void {
   const given: unknown = host;
   const isHost =

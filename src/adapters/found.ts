@@ -1,11 +1,11 @@
-/** Which tools a search has just loaded, for providers that have a way of their own to say so. */
+/** Finds the tools that a search has just loaded, for providers with their own way to load tools. */
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Answer } from './answer.ts';
 
 /**
- * Names in the order in which they were found: a search answers with one definition a line. Instructions of servers are in
- * blocks after the first, and can look like anything.
+ * Returns the names in the order in which they were found: a search returns one definition per line. Instructions of
+ * servers are in blocks after the first, and can contain anything.
  */
 export function foundNames({ content, isError }: Answer): string[] {
   if (isError) return [];

@@ -1,4 +1,4 @@
-/** Tools for Gemini: function declarations, and the SDK's own shape of a tool that it calls by itself. */
+/** Tools for Gemini: function declarations, and the SDK's own interface of a tool that it calls automatically. */
 
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
@@ -11,7 +11,7 @@ import { Toolbox } from './toolbox.ts';
 export interface GeminiDeclaration {
   name: string;
   description: string;
-  /** Within the subset that Gemini's own `Schema` has; absent for a tool without parameters. */
+  /** Within the subset of Gemini's own `Schema`; absent for a tool without parameters. */
   parametersJsonSchema?: JsonSchema;
 }
 
@@ -21,7 +21,7 @@ export interface GeminiFunctionCall {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-/** A part of the next message, with the answer to one call. */
+/** A part of the next message, with the result of one call. */
 export interface GeminiAnswerPart {
   functionResponse: {
     id?: string;
@@ -31,40 +31,42 @@ export interface GeminiAnswerPart {
   };
 }
 
-/** Media next to the answers, for models before Gemini 3: they take none inside. */
+/** Media next to the results, for models before Gemini 3, which accept none inside them. */
 export interface GeminiMediaPart {
   inlineData: { mimeType: string; data: string };
 }
 
 export interface GeminiOptions extends AdapterOptions, OwnToolsOptions {
   /**
-   * As for every adapter (default: `gemini-3`). With `gemini-2`, for models before Gemini 3, images, audio and PDFs are parts of
-   * their own behind the answers.
+   * As for every adapter (default: `gemini-3`). With `gemini-2`, for models before Gemini 3, images, audio and PDFs
+   * are separate parts after the results.
    */
   readonly media?: AdapterOptions['media'];
 }
 
 export interface GeminiAdapter<Part = GeminiAnswerPart> {
-  /** For `config.tools` of the next request; empty when there is no tool. */
+  /** For `config.tools` of the next request; empty if there is no tool. */
   readonly tools: { functionDeclarations: GeminiDeclaration[] }[];
   /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
-  /** Whether calls of this name are answered here. */
+  /** Whether calls of this name are executed here. */
   has(name: string): boolean;
-  /** Answers one function call; never rejects. */
+  /** Executes one function call; never rejects. */
   execute(call: GeminiFunctionCall, options?: ExecuteOptions): Promise<GeminiAnswerPart>;
   /**
-   * Answers the function calls of a response at the same time, in their order. Calls of your `tools` without `execute` are
-   * left to you.
+   * Executes the function calls of a response in parallel, with results in order. Calls of your `tools` without
+   * `execute` are left to you.
    */
   executeAll(calls: readonly GeminiFunctionCall[] | undefined, options?: ExecuteOptions): Promise<Part[]>;
-  /** With `callTool`, the interface of `@google/genai` for tools that it calls by itself. */
+  /** With `callTool`, the interface of `@google/genai` for tools that it calls automatically. */
   tool(): Promise<{ functionDeclarations: GeminiDeclaration[] }>;
   callTool(calls: GeminiFunctionCall[]): Promise<Part[]>;
 }
 
 /**
- * With `@google/genai`, `config: { tools: [toGemini(host)] }` is enough: the SDK makes the calls.
+ * Creates the adapter for Gemini. With `@google/genai`, `config: { tools: [toGemini(host)] }` is enough: the SDK
+ * makes the
+ * calls.
  *
  * @example
  * const gemini = toGemini(host);
@@ -132,19 +134,19 @@ export function toGemini(
       (await answered(call, executeOptions, isBehind ? NO_MEDIA : undefined)).part,
     executeAll,
     tool: async () => ({ functionDeclarations: declarations() }),
-    // The SDK hands every call to every tool that it was given.
+    // The SDK passes every call to every tool that it was given.
     callTool: (calls) =>
       executeAll(calls.filter(({ name = '' }) => toolbox.has(name) || HOST_NAME.test(name))),
   };
 }
 
-/** Of a tool that has gone, or that the model invented: no other tool has such a name. */
+/** The name of a removed or invented tool: no other tool has such a name. */
 const HOST_NAME = /^mcp__/;
 
-/** A single answer is one part. */
+/** A single result is one part. */
 const NO_MEDIA: ReadonlySet<string> = new Set();
 
-/** Gemini refuses an object without properties. */
+/** Gemini rejects an object without properties. */
 function hasProperties({ properties }: JsonSchema): boolean {
   return typeof properties === 'object' && properties !== null && Object.keys(properties).length > 0;
 }
@@ -154,7 +156,7 @@ interface Response {
   readonly shown: readonly MediaPart[];
 }
 
-/** Structured content is given as it is, if there is no text: then it is the only part. */
+/** Structured content is passed unchanged if there is no text: then it is the only part. */
 function responseOf({ error, isError, structuredContent }: Answer, all: readonly Part[]): Response {
   if (error !== undefined) return { response: { error }, shown: [] };
   if (isError) return { response: { error: textOf(all) }, shown: [] };

@@ -1,4 +1,4 @@
-/** The entry point `plugboard/adapters`: a host's tools in the shape that each model provider and framework takes. */
+/** The entry point `plugboard/adapters`: a host's tools in the form of each model provider and framework. */
 
 export type { ToolSchema, ToolSchemas, TypedResult } from '../host-typed.ts';
 export type {

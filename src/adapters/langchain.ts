@@ -19,7 +19,7 @@ const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(
 );
 const RESPONSES_MEDIA: ReadonlySet<string> = new Set(MEDIA_TYPES['openai-responses']);
 
-/** For ChatOpenAI with the Responses API, parts of that API: before 1.6 it writes all others as JSON text. */
+/** For ChatOpenAI with the Responses API, parts of that API: before 1.6 it serializes all others as JSON text. */
 export type LangChainContent =
   | string
   | ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[]
@@ -32,7 +32,7 @@ export interface LangChainToolMessage {
   readonly tool_call_id: string;
   readonly status: 'success' | 'error';
   readonly content: LangChainContent;
-  /** The whole answer, for programs; models do not see it. */
+  /** The whole answer, for programs; models do not get it. */
   readonly artifact: Answer;
 }
 
@@ -45,7 +45,7 @@ interface Config {
   readonly state?: unknown;
 }
 
-/** The fields that `tool` of `@langchain/core/tools` is given. */
+/** The fields that `tool` of `@langchain/core/tools` accepts. */
 export interface LangChainFields {
   name: string;
   description: string;
@@ -60,16 +60,16 @@ export interface LangChainTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Given arguments it answers with content, given a tool call with a message; never rejects. */
+  /** Called with arguments it returns content, with a tool call a message; never rejects. */
   invoke(input: unknown, config?: Config): Promise<LangChainContent | LangChainToolMessage>;
 }
 
 /** Options of `toLangChain`; `tools` as in {@link LangChainOptions}. */
 export interface LangChainAdapterOptions<Own = LangChainTool> extends AdapterOptions {
-  /** Tools of your own: first in the list. A tool of the host that has the name of one is left out. */
+  /** Your own tools: first in the list. A tool of the host with the same name is omitted. */
   readonly tools?: readonly Own[] | undefined;
   /**
-   * As for every adapter. Default: what the model of the conversation takes in messages of the role `tool`: images
+   * As for every adapter. Default: what the conversation's model accepts in messages of the role `tool`: images
    * (ChatAnthropic), images and PDF (ChatOpenAI with the Responses API), else none.
    */
   readonly media?: AdapterOptions['media'];
@@ -89,7 +89,7 @@ export interface LangChainApproval {
 }
 
 export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
-  /** `tool` of `@langchain/core/tools`: makes tools that agents and graphs can run. */
+  /** `tool` of `@langchain/core/tools`: creates tools that agents and graphs can run. */
   readonly tool: (run: Run, fields: LangChainFields) => Made;
   /**
    * `interrupt` of `@langchain/langgraph`: calls that the host would ask about interrupt the graph, which needs a checkpointer, and
@@ -101,10 +101,12 @@ export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
 }
 
 /**
- * A list for `bindTools` and agents that is kept up to date with the host. Where it is copied, as in `createAgent`, tools
- * that `tool_search` finds are called through `call_tool`. Give LangChain's `tool` to get LangChain's own tools; they
- * check arguments before we do, and report invalid ones in LangChain's way. Their messages have the status `success` also
- * for errors; `artifact.isError` has the truth.
+ * Returns a list for `bindTools` and agents that is kept up to date with the host. Where it is copied, as in
+ * `createAgent`, tools that `tool_search` finds are called through `call_tool`. Pass LangChain's `tool` to get
+ * LangChain's
+ * own tools; they validate arguments before we do, and report invalid ones in LangChain's way. Their messages have
+ * the
+ * status `success` also for errors; `artifact.isError` is correct.
  *
  * @example
  * const tools = toLangChain(host); // or toLangChain(host, { tool })
@@ -196,7 +198,7 @@ const MEDIA_OF: Readonly<Record<Api, ReadonlySet<string> | undefined>> = {
   other: undefined,
 };
 
-/** The API of the model that made the calls: the last message of the state names its provider. */
+/** Returns the API of the model that made the calls: the last message of the state names its provider. */
 function apiOf(state: unknown): Api {
   const messages = isRecord(state) ? state['messages'] : undefined;
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;

@@ -1,10 +1,10 @@
-/** Keeps what a framework was given in step with the host, for frameworks that take their tools once. */
+/** Keeps a framework's tools up to date with the host, for frameworks that read their tools once. */
 
 import type { Shelf, Toolbox } from './toolbox.ts';
 
 /**
- * Fills the target now and whenever the host's tools change, and gives back a way to do so at any time. The
- * target is held only weakly: when its agent is gone, so is the subscription.
+ * Fills the target now and whenever the host's tools change, and returns a function that does so at any time. The
+ * target is held only weakly: when its agent is garbage-collected, the subscription ends.
  */
 export function keepLive<Definition, Target extends object>(
   toolbox: Toolbox<Definition>,

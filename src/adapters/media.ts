@@ -1,4 +1,4 @@
-/** Which media types models take in the results of tools, by API and model family. */
+/** The media types that models accept in the results of tools, by API and model family. */
 
 import { type MediaLimits, mediaCheck } from '../catalog/media-bytes.ts';
 import { mediaType } from '../catalog/media-type.ts';
@@ -9,8 +9,9 @@ const IMAGES = [...PHOTOS, 'image/gif'] as const;
 const PDF = 'application/pdf';
 
 /**
- * An API with the models that take the same media. `gemini-2` means every model before Gemini 3, `common` for media that all
- * of these APIs take but Chat Completions, `images` for its images, `text` for models that take text only.
+ * An API with the models that accept the same media. `gemini-2` means every model before Gemini 3, `common` is for
+ * media that all of these APIs except Chat Completions accept, `images` for its images, `text` for models that accept
+ * text only.
  */
 export type MediaFamily =
   | 'openai-responses'
@@ -23,7 +24,7 @@ export type MediaFamily =
   | 'text';
 
 /**
- * Media types that are sent to models of a family. Others are saved by the host as files, and the model gets a note with the
+ * Media types that are sent to models of a family. The host saves others as files, and the model gets a note with the
  * path.
  *
  * @example
@@ -53,12 +54,12 @@ export const MEDIA_TYPES: Readonly<Record<MediaFamily, readonly string[]>> = {
 
 const MB = 1024 * 1024;
 
-/** As the providers publish them; a total is that of a request. */
+/** Published by the providers; `total` is the limit of a request. */
 const LIMITS = {
   openai: { image: 50 * MB, total: 50 * MB },
   anthropic: { image: 5 * MB, total: 32 * MB, pixels: 8_000 },
   gemini: { image: 20 * MB, total: 20 * MB },
-  /** What all of them take. */
+  /** The lowest limits of all. */
   common: { image: 5 * MB, total: 20 * MB, pixels: 8_000 },
 } satisfies Record<string, MediaLimits>;
 
@@ -73,12 +74,12 @@ const FAMILY_LIMITS: Readonly<Record<MediaFamily, MediaLimits>> = {
   text: LIMITS.common,
 };
 
-/** The limits of a family; of a list of types, those that every API has. */
+/** Returns the limits of a family; for a list of types, those that every API accepts. */
 export function mediaLimits(media: MediaFamily | readonly string[]): MediaLimits {
   return typeof media === 'string' ? FAMILY_LIMITS[media] : LIMITS.common;
 }
 
-/** The parts that a model takes, with the types that their bytes have; notes in place of the others. */
+/** Returns the parts that a model accepts, with the types of their bytes; notes in place of the others. */
 export function shownParts(
   parts: readonly Part[],
   types: ReadonlySet<string>,
@@ -93,7 +94,7 @@ export function shownParts(
   });
 }
 
-/** A set of media types that answers in the way that `mediaType` reads them. */
+/** Returns a set of media types, normalized by `mediaType`. */
 export function mediaTypes(media: MediaFamily | readonly string[]): ReadonlySet<string> {
   return new Set((typeof media === 'string' ? MEDIA_TYPES[media] : media).map(mediaType));
 }

@@ -1,4 +1,4 @@
-/** Messages of prompts, mentions and resources in the form of each provider. */
+/** Converts messages of prompts, mentions and resources to the form of each provider. */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { PromptMessage } from '../catalog/prompts.ts';
@@ -61,7 +61,7 @@ export interface GeminiMessage {
   parts: ({ text: string } | { inlineData: { mimeType: string; data: string } })[];
 }
 
-/** The messages by provider. */
+/** The message type of each provider. */
 export interface ProviderMessages {
   'ai-sdk': AiSdkMessage;
   anthropic: AnthropicMessage;
@@ -70,19 +70,20 @@ export interface ProviderMessages {
   gemini: GeminiMessage;
 }
 
-/** What each takes in a message of the user. */
+/** The media that each accepts in a message of the user. */
 const MEDIA: Readonly<Record<keyof ProviderMessages, MediaFamily>> = {
   'ai-sdk': 'common',
   anthropic: 'anthropic',
   'openai-responses': 'openai-responses',
-  // A message of the user takes more than a tool's.
+  // A message of the user may contain more media than a tool's.
   'openai-chat': 'openai-responses',
   gemini: 'gemini-2',
 };
 
 /**
- * The messages of a prompt, of expanded text or of a resource, for the conversation with a provider's model. Media that the
- * provider does not take becomes a note.
+ * Converts a prompt, expanded text or a resource to messages for the conversation with a provider's model. Media that
+ * the
+ * provider does not accept becomes a note.
  *
  * @example
  * const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Review this.' } }] };
@@ -110,7 +111,7 @@ function checkMessages(source: unknown, provider: string): void {
     });
 }
 
-/** A resource is one message of the user. */
+/** A resource becomes one message of the user. */
 function messagesOf(source: MessageSource): { role: PromptMessage['role']; content: ContentBlock[] }[] {
   if ('messages' in source) return source.messages.map(({ role, content }) => ({ role, content: [content] }));
   return [

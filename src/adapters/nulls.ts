@@ -1,4 +1,4 @@
-/** Takes out `null` where a model means "not given": some send it for every optional argument. */
+/** Removes `null` where a model means "not given": some send it for every optional argument. */
 
 import { followPointer } from '../catalog/schemas/pointer.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -7,7 +7,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 32;
 
-/** The arguments without nulls for declared arguments that are optional and not nullable; as they are if there is none. */
+/** Returns the arguments without nulls for declared, optional, non-nullable arguments; unchanged if there are none. */
 export function withoutNulls(args: Record<string, unknown>, schema: JsonObject): Record<string, unknown> {
   return hasNull(args, 0) ? (cleaned(args, schema, schema, 0) as Record<string, unknown>) : args;
 }
@@ -33,7 +33,7 @@ function cleaned(value: unknown, written: unknown, root: JsonObject, depth: numb
   return Object.fromEntries(entries);
 }
 
-/** True also where it cannot be known: then the server decides. */
+/** Also true if it cannot be determined: then the server decides. */
 function takesNull(written: unknown, root: JsonObject, depth: number): boolean {
   const schema = resolved(written, root);
   if (schema === undefined || depth > MAX_DEPTH) return true;
@@ -50,7 +50,7 @@ function takesNull(written: unknown, root: JsonObject, depth: number): boolean {
   return !Array.isArray(allOf) || allOf.every((part) => takesNull(part, root, depth + 1));
 }
 
-/** A schema behind its reference; undefined if it is unknown. */
+/** Resolves a schema's reference; undefined if the target is unknown. */
 function resolved(written: unknown, root: JsonObject): JsonObject | undefined {
   if (!isRecord(written)) return undefined;
   const { $ref } = written;

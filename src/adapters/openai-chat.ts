@@ -1,4 +1,4 @@
-/** Tools for Chat Completions, of OpenAI and of everything that speaks like it. */
+/** Tools for Chat Completions, of OpenAI and compatible servers. */
 
 import type { JsonSchema } from '../catalog/schemas/write.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
@@ -30,10 +30,10 @@ type UserPart =
   | { type: 'file'; file: { filename: string; file_data: string } }
   | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } };
 
-/** A single answer is one message, which takes text only. */
+/** A single result is one message, which may contain text only. */
 const NO_MEDIA: ReadonlySet<string> = new Set();
 
-/** A tool's message takes text only: images follow in one of the user's. */
+/** A tool's message may contain text only: images follow in a message of the user. */
 export interface OpenAIChatImagesMessage {
   role: 'user';
   content: UserPart[];
@@ -44,13 +44,13 @@ export interface OpenAIChatAdapter {
   readonly tools: OpenAIChatTool[];
   /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
-  /** Whether calls of this name are answered here. */
+  /** Whether calls of this name are executed here. */
   has(name: string): boolean;
-  /** Answers one tool call in text; never rejects. */
+  /** Executes one tool call, with a text result; never rejects. */
   execute(call: OpenAIChatToolCall, options?: ExecuteOptions): Promise<OpenAIChatToolMessage>;
   /**
-   * Answers the calls of a message at the same time: their messages in order, then one with the images. Calls of your
-   * `tools` without `execute` are left to you: put the messages for them before the one of the role `user`.
+   * Executes the calls of a message in parallel: returns their messages in order, then one with the images. Calls of
+   * your `tools` without `execute` are left to you: put the messages for them before the one of the role `user`.
    */
   executeAll(
     calls: readonly { readonly type: string }[] | null | undefined,
@@ -71,7 +71,7 @@ export function toOpenAIChat(host: AdapterHost, options: ChatOptions): OpenAICha
     own,
     define: ({ tool, description, schema, strict }) => ({
       type: 'function',
-      // Servers that only speak like OpenAI may not know the word, so it is left out where it says nothing.
+      // Compatible servers may not support the field, so it is omitted where it has no effect.
       function: { name: tool.name, description, parameters: schema, ...(strict ? { strict } : {}) },
     }),
   });

@@ -1,4 +1,4 @@
-/** Tools for OpenAI's Responses API, with its own tool search where the model has it. */
+/** Tools for OpenAI's Responses API, with its own tool search if the model supports it. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
@@ -27,7 +27,7 @@ export interface OpenAIFunctionTool {
   defer_loading?: true;
 }
 
-/** The provider's own tool search, carried out here. */
+/** The provider's own tool search, executed here. */
 export interface OpenAISearchTool {
   type: 'tool_search';
   execution: 'client';
@@ -75,13 +75,13 @@ export interface OpenAIResponsesAdapter {
   readonly tools: OpenAITool[];
   /** Tools of the host that are not offered, with the reason. */
   readonly quarantined: readonly QuarantinedTool[];
-  /** Whether calls of this name are answered here. */
+  /** Whether calls of this name are executed here. */
   has(name: string): boolean;
-  /** Answers one call with the item for the next request's `input`; never rejects. */
+  /** Executes one call and returns the item for the next request's `input`; never rejects. */
   execute(call: OpenAIFunctionCall, options?: ExecuteOptions): Promise<OpenAIFunctionOutput>;
   /**
-   * Answers the calls among the items of a response's `output`, at the same time, in their order. Calls of your `tools`
-   * without `execute` are left to you.
+   * Executes the calls among the items of a response's `output`, in parallel, with results in order. Calls of your
+   * `tools` without `execute` are left to you.
    */
   executeAll(
     output: readonly { readonly type: string }[],
@@ -172,7 +172,7 @@ function isFunctionCall(item: { readonly type: string }): item is OpenAIFunction
   return item.type === 'function_call';
 }
 
-/** One that the provider has not carried out itself. */
+/** True for a search call that the provider has not executed itself. */
 function isSearchCall(item: {
   readonly type: string;
   readonly execution?: unknown;
@@ -180,7 +180,7 @@ function isSearchCall(item: {
   return item.type === 'tool_search_call' && item.execution !== 'server';
 }
 
-/** A function's output as the Responses API takes it. */
+/** Converts a function's output for the Responses API. */
 export function outputOf(answer: Answer, parts: readonly Part[]): string | OutputPart[] {
   if (answer.isError) return errorText(answer, parts);
   if (parts.every(({ type }) => type === 'text')) return textOf(parts);

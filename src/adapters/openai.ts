@@ -1,4 +1,4 @@
-/** Tools for OpenAI: which of its two APIs, and what both have in common. */
+/** Tools for OpenAI: selects one of its two APIs, and has the options of both. */
 
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { checkAdapter } from './check-options.ts';
@@ -9,17 +9,17 @@ import type { OwnToolsOptions } from './own-tools.ts';
 export interface OpenAIOptions extends AdapterOptions, OwnToolsOptions {
   /** Which API the tools are for (default: `responses`). */
   readonly api?: 'responses' | 'chat' | undefined;
-  /** Hold the model to the schema by the letter, where the schema allows (default: yes). */
+  /** Use strict mode where the schema allows it (default: yes). */
   readonly strict?: boolean | undefined;
   /**
-   * The model knows `tool_search` (default: no; Responses only). Tools that it finds are then loaded where they were found,
-   * and the head of the prompt stays as it was, so that its cache is used. `found` has no effect.
+   * The model supports `tool_search` (default: no; Responses only). Tools that it finds are then loaded where they
+   * were found, and the beginning of the prompt is unchanged, so that its cache is used. `found` has no effect.
    */
   readonly deferLoading?: boolean | undefined;
 }
 
 /**
- * Tools for the Responses API, or with `api: 'chat'` for Chat Completions and everything that speaks like it.
+ * Creates the adapter for the Responses API, or with `api: 'chat'` for Chat Completions and compatible servers.
  *
  * @example
  * const openai = toOpenAI(host);

@@ -1,4 +1,4 @@
-/** Tools of the agent's author next to those of a host, for adapters of providers. */
+/** The author's own tools next to those of a host, for adapters of providers. */
 
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Tool } from '../catalog/tool.ts';
@@ -6,15 +6,15 @@ import { asPlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Answer } from './answer.ts';
 
-/** A tool of your own. */
+/** One of your own tools. */
 export interface OwnTool {
   /** For the model. */
   readonly description?: string | undefined;
   /** The JSON Schema of the arguments (default: no arguments). */
   readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * Runs the tool. Its result is a text, a JSON value, or a result of MCP (`{ content: […] }`); an error that it throws is
-   * answered to the model. Without it, `executeAll` leaves calls of this tool to you.
+   * Runs the tool. Its result is a string, a JSON value, or an MCP result (`{ content: […] }`); the model gets the
+   * message of an exception. Without it, `executeAll` leaves calls of this tool to you.
    */
   readonly execute?:
     | ((
@@ -24,13 +24,11 @@ export interface OwnTool {
     | undefined;
 }
 
-/** By name. A tool of a host that has the same name is left out, and reported to `onQuarantine`. */
+/** Tools by name. A tool of a host with the same name is omitted, and reported to `onQuarantine`. */
 export type OwnTools = Readonly<Record<string, OwnTool>>;
 
 export interface OwnToolsOptions {
-  /**
-   * Tools of your own: offered with those of the host, first in the list, and run by `execute` and `executeAll`.
-   */
+  /** Your own tools: offered with those of the host, first in the list, and run by `execute` and `executeAll`. */
   readonly tools?: OwnTools | undefined;
 }
 
@@ -40,7 +38,7 @@ export function asTool(name: string, { description = '', inputSchema = NO_ARGUME
   return { name, server: '', tool: name, description, inputSchema };
 }
 
-/** What became of a call; never rejects. */
+/** Runs a tool and returns its answer; never rejects. */
 export async function ownAnswer(run: () => unknown): Promise<Answer> {
   try {
     return answerOf(await run());
@@ -56,7 +54,7 @@ function asError(thrown: unknown): { readonly message: string } {
 
 function answerOf(value: unknown): Answer {
   if (isRecord(value) && Array.isArray(value['content'])) {
-    const content = value['content'] as readonly ContentBlock[]; // the author's own; types hold them to it
+    const content = value['content'] as readonly ContentBlock[]; // The author's own value, checked by its types.
     const { structuredContent } = value;
     const isError = value['isError'] === true;
     return structuredContent === undefined ? { content, isError } : { content, structuredContent, isError };

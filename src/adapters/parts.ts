@@ -1,4 +1,4 @@
-/** An answer as the few kinds of parts that providers know: text and bytes with a type. */
+/** Converts an answer to the few kinds of parts that providers support: text, and bytes with a media type. */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import { mediaType } from '../catalog/media-type.ts';
@@ -14,18 +14,18 @@ export interface MediaPart {
   /** Base64. */
   readonly data: string;
   readonly mimeType: string;
-  /** Where it came from, if it has a name. */
+  /** Its origin, if it has a name. */
   readonly uri?: string;
 }
 
 export type Part = TextPart | MediaPart;
 
 const OCTETS = 'application/octet-stream';
-/** Providers refuse empty text and empty lists. */
+/** Providers reject empty text and empty lists. */
 const NOTHING = '[the tool answered with nothing]';
 const FOR_USER = '[the tool answered with content for the user only]';
 
-/** At least one part, and no empty text among them. */
+/** Returns at least one part, and no empty text. */
 export function partsOf(
   answer: Answer,
   structured: 'without-text' | 'always' = 'without-text',
@@ -34,7 +34,7 @@ export function partsOf(
   const parts = answer.content.map(partOf).filter((part) => part.type === 'media' || part.text !== '');
   const { structuredContent } = answer;
   const json = structuredContent === undefined ? undefined : jsonOf(structuredContent);
-  // Servers repeat structured content as text for readers of text only; it is added where one did not.
+  // Servers repeat structured content as text for text-only clients; it is added if one did not.
   const isMissing =
     json !== undefined &&
     (structured === 'always'
@@ -59,7 +59,7 @@ function isSameJson(text: string, json: string): boolean {
   }
 }
 
-/** The parts as a provider takes them: `media` maps what it knows, the rest becomes a note. */
+/** Maps the parts for a provider: `media` maps supported ones, the others become notes. */
 export function mapParts<Mapped>(
   parts: readonly Part[],
   text: (text: string) => Mapped,
@@ -68,13 +68,13 @@ export function mapParts<Mapped>(
   return parts.map((part) => (part.type === 'text' ? text(part.text) : (media(part) ?? text(noteOn(part)))));
 }
 
-/** A tool's failure for providers without a flag for it: marked, unless its text is marked already. */
+/** Marks a tool's failure for providers without a flag for it, unless its text is already marked. */
 export function errorText(answer: Answer, parts: readonly Part[]): string {
   const text = textOf(parts);
   return answer.error !== undefined || /^\W{0,2}error\b/i.test(text) ? text : `Error: ${text}`;
 }
 
-/** Everything as text, for providers and places that take only text. */
+/** Returns everything as text, for providers and fields that accept only text. */
 export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : noteOn(part))).join('\n');
 }
@@ -87,7 +87,7 @@ export function dataUrl({ mimeType, data }: MediaPart): string {
   return `data:${mimeType};base64,${data}`;
 }
 
-/** A name for a PDF. */
+/** Returns a file name for a PDF. */
 export function fileName({ uri }: MediaPart): string {
   return uri?.split('/').at(-1) || 'output.pdf';
 }
@@ -96,7 +96,7 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Deeper than the serialiser's stack.
+    // Deeper than the serializer's stack.
     return '[structured content that is nested too deep to be shown]';
   }
 }
@@ -104,7 +104,7 @@ function jsonOf(value: unknown): string {
 export function noteOn({ mimeType, data, uri }: MediaPart, why?: string): string {
   const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0);
   const from = uri === undefined ? '' : ` from ${uri}`;
-  // The type is in the note already.
+  // The note already contains the type.
   const reason =
     why === undefined || why === `this model does not take ${mimeType}` ? '' : `, because ${why}`;
   return `[${mimeType}${from}, ${bytes} bytes: cannot be shown to this model${reason}]`;

@@ -1,4 +1,4 @@
-/** Tools for the coding agent pi: an extension that registers them, and keeps them in step with the host. */
+/** Tools for the coding agent pi: an extension that registers them, and keeps them up to date with the host. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write.ts';
@@ -46,12 +46,12 @@ export interface PiApi {
 }
 
 export interface PiOptions extends AdapterOptions {
-  /** Tools of your own: registered first. A tool of the host that has the name of one is left out. */
+  /** Your own tools: registered first. A tool of the host with the same name is omitted. */
   readonly tools?: readonly PiTool[] | undefined;
 }
 
 /**
- * An extension for pi. The host is yours: close it when the session ends.
+ * Returns an extension for pi. You own the host: close it when the session ends.
  *
  * @example
  * const extension = async (pi) => {
@@ -63,7 +63,7 @@ export function toPi(host: AdapterHost, options: PiOptions = {}): (pi: PiApi) =>
   checkAdapter('toPi', host, options);
   const { tools: own = [], ...common } = options;
   return (pi) => {
-    /** Everything that was registered; pi has no way to take a tool back, only to put it out of use. */
+    /** All registered tools; pi cannot unregister a tool, only deactivate it. */
     const registered = new Map<string, PiTool>();
     const gone = new Set<string>();
     let started = false;
@@ -98,7 +98,7 @@ export function toPi(host: AdapterHost, options: PiOptions = {}): (pi: PiApi) =>
       if (started) activate(new Set(definitions.keys()));
     }
 
-    /** Leaves tools alone that are not ours, and those of ours that the person has put out of use. */
+    /** Does not change tools of others, nor ours that the person has deactivated. */
     function activate(there: ReadonlySet<string>): void {
       const active = pi.getActiveTools?.() ?? [];
       const wanted = active.filter((name) => there.has(name) || !registered.has(name));
@@ -111,19 +111,19 @@ export function toPi(host: AdapterHost, options: PiOptions = {}): (pi: PiApi) =>
     sync();
     const unsubscribe = host.on?.('tools', sync);
     pi.on?.('session_start', () => {
-      // Before this, pi takes registrations and nothing else.
+      // Before this event, pi only accepts registrations.
       started = true;
       sync();
     });
     pi.on?.('session_shutdown', () => unsubscribe?.());
-    // A result never says by itself that it is an error; only throwing would, and with it content is lost.
+    // A result has no error flag of its own; only an exception sets it, which would lose the content.
     pi.on?.('tool_result', ({ toolName, details }) =>
       registered.has(toolName) && isFailed(details) ? { isError: true } : undefined,
     );
   };
 }
 
-/** Each snapshot has new definitions; pi has to be given those whose description or schema changed. */
+/** Each snapshot has new definitions; only those with a changed description or schema are registered again. */
 function isSame(known: PiTool | undefined, tool: PiTool): boolean {
   return known?.description === tool.description && known.parameters === tool.parameters;
 }
@@ -133,7 +133,7 @@ function isFailed(details: unknown): boolean {
 }
 
 function resultOf(answer: Answer, parts: readonly Part[] = partsOf(answer)): PiResult {
-  // pi's own mark does not reach every provider.
+  // pi's own error flag does not reach every provider.
   if (answer.isError) return { content: [{ type: 'text', text: errorText(answer, parts) }], details: answer };
   const content = mapParts<PiContent>(
     parts,

@@ -1,13 +1,13 @@
-/** Whether a schema can be held to by the letter, or would lose something on the way (CAT-5). */
+/** Decides whether a schema can use strict mode without losing information (CAT-5). */
 
 import { isRecord } from '../lib/json-rpc.ts';
 
-/** Deeper schemas are cut by OpenAI's strict rules: ten levels, each of them `properties` and a name. */
+/** OpenAI's strict rules cut off deeper schemas: ten levels, each of them `properties` and a name. */
 const MAX_NESTING = 18;
 
 /**
- * False where an object is open on purpose: strict mode would turn it into JSON text or refuse its keys.
- * A property that happens to be called like a keyword only costs the tool its strictness.
+ * Returns false if an object is open on purpose: strict mode would turn it into JSON text or reject its keys. A
+ * property that happens to be named like a keyword only disables strict mode for the tool.
  */
 export function allowsStrict(schema: unknown): boolean {
   return !isOpen(schema, 0);
@@ -24,7 +24,7 @@ function isOpen(value: unknown, depth: number): boolean {
   return Object.values(value).some((inner) => isOpen(inner, depth + 1));
 }
 
-/** An object that says nothing about what is in it. */
+/** True for an object schema without constraints on its members. */
 function isAnyObject(schema: Record<string, unknown>): boolean {
   const { type } = schema;
   const types = Array.isArray(type) ? type : [type];

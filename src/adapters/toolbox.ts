@@ -1,4 +1,4 @@
-/** The tools of a host as one provider takes them; nothing is converted twice, and nothing at all when nothing changed. */
+/** Converts the tools of a host for one provider; each is converted once, and again only after a change. */
 
 import { callToolDefinition, schemaHint, type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
@@ -27,7 +27,7 @@ export interface Usable {
   readonly tool: Tool;
   readonly description: string;
   readonly schema: JsonSchema;
-  /** The schema keeps OpenAI's strict rules. */
+  /** The schema satisfies OpenAI's strict rules. */
   readonly strict: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Shelf<Definition> {
 export interface ToolboxOptions<Definition> extends Omit<AdapterOptions, 'media'> {
   readonly provider: Provider;
   readonly media: MediaFamily | readonly string[];
-  /** Keep the strict rules where the schema allows. */
+  /** Apply the strict rules where the schema allows it. */
   readonly strict?: boolean;
   /** The author's tools, which are offered and run here. */
   readonly own?: OwnTools | undefined;
@@ -58,7 +58,7 @@ export type ToolCall = ModelCall &
 type Converted = Conversion & { readonly strict: boolean };
 
 const TAKEN = 'a tool of your own has this name';
-/** Shows the form of names in the description of `call_tool`. */
+/** An example of names in the description of `call_tool`. */
 const EXAMPLE_NAME = 'mcp__server__tool';
 
 export class Toolbox<Definition> {
@@ -68,7 +68,7 @@ export class Toolbox<Definition> {
   readonly #limits: MediaLimits;
   readonly #own: readonly Tool[];
   readonly #callTool: Tool;
-  /** By schema, because each snapshot has new tools and the same schemas. */
+  /** Keyed by schema, because each snapshot has new tools and the same schemas. */
   readonly #converted = new WeakMap<object, Converted>();
   readonly #defined = new WeakMap<Tool, Definition>();
   readonly #reported = new Set<string>();
@@ -84,7 +84,7 @@ export class Toolbox<Definition> {
     this.#callTool = { ...callToolDefinition(EXAMPLE_NAME), server: '', tool: CALL_TOOL };
   }
 
-  /** What there is now; the same object as before when nothing changed. */
+  /** The current tools; the same object as before if nothing changed. */
   get shelf(): Shelf<Definition> {
     const tools = this.host.tools();
     if (this.#tools === undefined || !isSame(tools, this.#tools)) {
@@ -94,7 +94,7 @@ export class Toolbox<Definition> {
     return this.#shelf;
   }
 
-  /** Whether calls of this name are answered here: a tool of the host, or one of the author's that can be run. */
+  /** Whether calls of this name are executed here: a tool of the host, or one of the author's that can be run. */
   has(name: string): boolean {
     const own = this.#ownTool(name);
     if (own !== undefined) return own.execute !== undefined;
@@ -102,12 +102,15 @@ export class Toolbox<Definition> {
     return this.shelf.definitions.has(name) || this.host.find?.(name) !== undefined;
   }
 
-  /** As `has`, and for every name that is unknown: a provider refuses a conversation with a call that has no answer. */
+  /** Like `has`, and true for every unknown name: a provider rejects a conversation with a call without a result. */
   answers(name: string): boolean {
     return this.has(name) || !(this.#ownTool(name) !== undefined || this.#options.taken?.has(name));
   }
 
-  /** Whether the host would ask about a call, also about one through `call_tool`. It asks about none that cannot run. */
+  /**
+   * Whether the host would ask for an approval of a call, also of one through `call_tool`. It never asks about a call
+   * that cannot run.
+   */
   async isAskedAbout(name: string, input: unknown): Promise<boolean> {
     const meant = this.#meant(name, input);
     if (meant === undefined || this.host.approvalOf?.(meant.name, meant.args)?.decision !== 'ask')
@@ -116,7 +119,10 @@ export class Toolbox<Definition> {
     return problems === undefined || problems.length === 0;
   }
 
-  /** The call that a model's call comes to, with arguments for the server's own schema; undefined if it is malformed. */
+  /**
+   * Returns the call that a model's call resolves to, with arguments of the server's own schema; undefined if it is
+   * malformed.
+   */
   #meant(name: string, input: unknown): WrappedCall | undefined {
     try {
       const given = readArguments(input);
@@ -145,10 +151,10 @@ export class Toolbox<Definition> {
     return this.#answer({ ...request, restore: tool && this.#restoring(tool) });
   }
 
-  /** The parts of an answer that this provider's model takes, at least one. */
+  /** Returns the parts of an answer that this provider's model accepts, at least one. */
   parts(result: Answer, media: ReadonlySet<string> = this.#media): readonly Part[] {
     const content = result.content.filter(isForAssistant);
-    // The structured content of a cut result may be longer than the limit.
+    // The structured content of a truncated result may be longer than the limit.
     const structured = result.truncated === undefined ? this.#options.structuredContent : 'without-text';
     const isForUser = content.length === 0 && result.content.length > 0;
     const parts = partsOf({ ...result, content }, structured, isForUser);
@@ -172,7 +178,7 @@ export class Toolbox<Definition> {
     });
   }
 
-  /** A call through `call_tool`: the same call as by name, with arguments for the server's own schema. */
+  /** Executes a call through `call_tool`: the same as by name, with arguments of the server's own schema. */
   async #dispatch(request: ToolCall): Promise<Answer> {
     try {
       const wrapped = wrappedCall(readArguments(request.input), EXAMPLE_NAME);

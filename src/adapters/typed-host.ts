@@ -1,4 +1,4 @@
-/** The tools of a host that its author has schemas for, as a host of these alone. */
+/** A host with only the tools that its author has schemas for. */
 
 import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
@@ -6,14 +6,15 @@ import type { SchemaChecks } from '../host-typed.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { AdapterHost } from './adapter-host.ts';
 
-/** In place of a server's schema that the author's replaces, so that nothing is converted. */
+/** Replaces a server's schema where the author has one, so that it is not converted. */
 const REPLACED: Tool['inputSchema'] = { type: 'object' };
 
 /**
- * Offers exactly the tools that `schemas` names, under these names, found or not. One that its server no longer has
- * stays: a call of it is answered with the reason.
+ * Offers exactly the tools that `schemas` names, under these names, found or not. A tool that its server has removed
+ * stays:
+ * a call of it returns the reason.
  *
- * @throws PlugboardError UNKNOWN_TOOL if a tool is not there.
+ * @throws PlugboardError UNKNOWN_TOOL if a tool does not exist.
  */
 export function typedHost(host: AdapterHost, checks: SchemaChecks): AdapterHost {
   const { schemas } = checks;
