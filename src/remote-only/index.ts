@@ -1,6 +1,7 @@
 /**
  * The entry point `plugboard/remote-only`: the host without processes, files and Node, for pages, workers and edge
- * functions. The call pipeline is the same code; Node's modules are replaced when it is built (`scripts/remote-only.mjs`).
+ * functions. The call pipeline is the same code; Node's modules are replaced by the build
+ * (`scripts/remote-only.mjs`).
  */
 
 import type { GivenEntry } from '../config/given-entry.ts';
@@ -24,7 +25,7 @@ export type { SearchResult } from '../host-search.ts';
 export type { HostSession } from '../host-session.ts';
 export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host-typed.ts';
 
-/** A remote server in code. */
+/** A remote server given in code. */
 export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;
 
 /** Options of `createHost` that need a disk or a process. */
@@ -54,12 +55,12 @@ const NEEDS_NODE: Readonly<Record<NeedsNode, true>> = {
 
 /** The options of `createHost` that need neither files nor processes. */
 export type RemoteOnlyOptions = Omit<HostOptions, NeedsNode | 'servers'> & {
-  /** Servers by name: a url, with headers or a function that gives them. */
+  /** Servers by name: a url, with headers or a function that returns them. */
   readonly servers: Readonly<Record<string, RemoteGiven>>;
 };
 
 /**
- * Makes a host of remote servers. It reads no configuration and keeps everything in memory until it is closed.
+ * Creates a host of remote servers. It reads no configuration and keeps everything in memory until it is closed.
  *
  * @example
  * const host = await createHost({
@@ -73,7 +74,7 @@ export async function createHost(options: RemoteOnlyOptions): Promise<Host> {
   for (const [name, entry] of Object.entries(options.servers)) checkRemote(name, entry);
   const home = `/${crypto.randomUUID()}`;
   files.mkdir(home, true);
-  // Called as a function of the global object: pages and workers refuse it otherwise.
+  // Called as a function of the global object: pages and workers throw otherwise.
   const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const host = await createNodeHost({ ...options, home, cwd: home, env: {}, fetch });
   host.login = loginByRedirect(host.login.bind(host));
@@ -85,7 +86,10 @@ export async function createHost(options: RemoteOnlyOptions): Promise<Host> {
   return host;
 }
 
-/** Here is no browser of the machine to open and no address to listen on: the author's page does both. */
+/**
+ * Requires `redirectUrl`: this entry point cannot open a browser or listen on an address; the author's page does
+ * both.
+ */
 function loginByRedirect(login: Host['login']): Host['login'] {
   return (name: string, options?: Partial<RedirectLogin>): Promise<never> => {
     const redirectUrl = options?.redirectUrl;

@@ -1,4 +1,4 @@
-/** What exists only under Node: each use is an error of the host with the reason. */
+/** Stand-ins for features that exist only under Node: each use throws an error with the reason. */
 
 import { PlugboardError } from '../../errors.ts';
 

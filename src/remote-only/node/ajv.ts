@@ -1,6 +1,7 @@
 /**
- * The part of Ajv that argument checks use, as an interpreter: workers and pages with a content security policy may not
- * make code of a schema. Errors have Ajv's shape. `unevaluatedProperties` and `unevaluatedItems` are left to the server.
+ * The part of Ajv that argument checks use, as an interpreter: workers and pages with a content security policy
+ * cannot compile a schema to code. Errors have Ajv's shape. `unevaluatedProperties` and `unevaluatedItems` are left
+ * to the server.
  */
 
 import { followPointer } from '../../catalog/schemas/pointer.ts';
@@ -74,7 +75,7 @@ class Run {
     this.#own = own;
   }
 
-  /** Adds what is wrong with a value to `found`. */
+  /** Adds the problems of a value to `found`. */
   check(schema: unknown, value: unknown, at: string, found: Failure[]): void {
     if (schema === false) found.push(failure('false schema', at, {}, 'boolean schema is false'));
     if (!isObject(schema)) return;

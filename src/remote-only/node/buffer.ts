@@ -87,7 +87,7 @@ function encode(bytes: Uint8Array, encoding: Encoding): string {
   }
 }
 
-/** In pieces, because a call takes only so many arguments. */
+/** In chunks, because the number of arguments of a call is limited. */
 function latin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 8192)

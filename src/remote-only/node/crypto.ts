@@ -1,4 +1,4 @@
-/** `node:crypto` for a build without Node: hashes at once, randomness from the platform. */
+/** `node:crypto` for a build without Node: synchronous hashes, randomness from the platform. */
 
 import { absent } from './absent.ts';
 import { Buffer } from './buffer.ts';
@@ -10,7 +10,7 @@ interface Hash {
   digest(encoding: 'hex' | 'base64' | 'base64url'): string;
 }
 
-/** SHA-256 whatever was asked for: hashes here are keys of our own, and none leaves this process. */
+/** Always SHA-256: hashes here are internal keys, and none leaves this process. */
 export function createHash(_algorithm: string): Hash {
   const parts: Uint8Array[] = [];
   function digest(): Buffer;

@@ -1,10 +1,10 @@
-/** The home of a host without a disk: files in memory, which end with the host. */
+/** The home of a host without a disk: files in memory, which are deleted with the host. */
 
 import { Buffer } from './buffer.ts';
 import { basename, dirname, resolve } from './path.ts';
 
 interface Node {
-  /** Undefined: a folder. */
+  /** Undefined for a folder. */
   bytes: Uint8Array | undefined;
   mtimeMs: number;
   mode: number;
@@ -118,5 +118,5 @@ export function fault(code: string, call: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${call} '${path}'`), { code, syscall: call, path });
 }
 
-/** The files of every host of this program, each in a folder of its own. */
+/** The files of every host of this program, each in its own folder. */
 export const files: MemoryFiles = new MemoryFiles();

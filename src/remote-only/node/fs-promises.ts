@@ -36,7 +36,7 @@ export async function stat(path: string): Promise<Stats> {
   return files.stat(path);
 }
 
-/** There are no links. */
+/** Files in memory have no links. */
 export async function lstat(path: string): Promise<Stats> {
   return files.stat(path);
 }

@@ -7,7 +7,7 @@ import { resolve } from './path.ts';
 
 type Path = string | URL;
 
-/** Open files by number: only locks and heads of files are read through one. */
+/** Open files by number: only locks and the beginnings of files are read through one. */
 const opened: string[] = [];
 
 export const constants: Readonly<Record<string, number>> = { R_OK: 4, W_OK: 2, X_OK: 1, F_OK: 0 };
@@ -40,7 +40,7 @@ export function statSync(path: string, options?: { readonly throwIfNoEntry?: boo
   return files.stat(path);
 }
 
-/** There are no links. */
+/** Files in memory have no links. */
 export function lstatSync(path: string): Stats {
   return files.stat(path);
 }

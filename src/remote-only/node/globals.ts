@@ -1,4 +1,4 @@
-/** What Node has as globals, given to modules that use them. */
+/** Node's globals, for modules that use them. */
 
 export { Buffer } from './buffer.ts';
 
@@ -22,7 +22,7 @@ export const process: Process = {
   kill: () => true,
 };
 
-/** Node's timers can be told not to keep the process; here they never do. */
+/** Node's timers can be unref'd; here they never keep a process alive. */
 class Timer {
   readonly #stop: () => void;
 

@@ -1,4 +1,4 @@
-/** In place of modules that start processes or open sockets, and of packages that only they use. */
+/** Replaces modules that start processes or open sockets, and packages that only they use. */
 
 import { absent } from './absent.ts';
 

@@ -1,4 +1,4 @@
-/** What else the host imports from Node, each as far as a remote server needs it. */
+/** The other imports from Node, each as far as a remote server needs it. */
 
 import { absent } from './absent.ts';
 
@@ -86,7 +86,7 @@ export function validateHeaderValue(name: string, value: unknown): void {
     throw new TypeError(`Invalid character in header ${name}`);
 }
 
-// Sockets, processes, compression: fetch does the last, and the others do not exist.
+// Sockets, processes, compression: fetch handles compression, and the others do not exist.
 export const request: () => never = absent('A socket');
 export const connect: () => never = absent('A socket');
 export const createServer: () => never = absent('A listening server');

@@ -1,9 +1,9 @@
-/** SHA-256 in one piece, for keys that are needed at once: `crypto.subtle` answers later. */
+/** Synchronous SHA-256, for keys that are needed at once: `crypto.subtle` is asynchronous. */
 
 const K: Uint32Array = primes(64, (root) => Math.cbrt(root));
 const START: Uint32Array = primes(8, (root) => Math.sqrt(root));
 
-/** The first 32 bits of the fractions of roots of the first primes, as the standard defines its constants. */
+/** The first 32 bits of the fractional parts of roots of the first primes: the constants of the standard. */
 function primes(count: number, root: (prime: number) => number): Uint32Array {
   const found: number[] = [];
   for (let n = 2; found.length < count; n++) if (found.every((prime) => n % prime !== 0)) found.push(n);

@@ -1,4 +1,4 @@
-/** In place of `lib/system-locks.ts`: no other process sees files that are in memory. */
+/** Replaces `lib/system-locks.ts`: other processes cannot see files in memory. */
 
 export function systemLocks(): undefined {
   return undefined;
