@@ -67,8 +67,8 @@ export class HostAuth {
 
   /**
    * Returns a text that identifies us to a server: it differs between people and logins, stays the same over
-   * renewals, and contains no secret. Costs nothing without a login. Undefined if only a `headersFrom` function could
-   * tell.
+   * renewals, and contains no secret. Costs nothing without a login. Undefined if a `headersFrom` function decides
+   * it.
    */
   async principal(spec: ServerSpec, entry: ServerEntry): Promise<string | undefined> {
     if (!isRemote(entry)) return '';

@@ -48,7 +48,7 @@ export interface HostOptions extends Questioned {
   readonly approve?: Approve | undefined;
   /** Asks the person for a value of `${input:id}` that has not been given yet; it is stored in the keyring. */
   readonly input?: AskInput | undefined;
-  /** Who has already approved calls; see {@link SessionOptions}. */
+  /** Whether the caller has already asked its own user; see {@link SessionOptions}. */
   readonly approvals?: SessionOptions['approvals'];
   /** Whether a model reads results (default): then they are cleaned and kept within its limits. */
   readonly forModel?: SessionOptions['forModel'];

@@ -3,7 +3,8 @@
  *
  * Some clients list once and ignore later changes, so tools missing from that list are never available to them. A
  * client
- * is treated as one of these until it has listed again after a change notification; that is remembered on disk.
+ * of `LONGEST_WAIT_MS` is treated as one of these until it has listed again after a change notification; that is
+ * remembered on disk.
  */
 
 import { join } from 'node:path';
