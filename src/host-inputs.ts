@@ -52,7 +52,7 @@ export class HostInputs {
     return this.expand(spec, { ask: true });
   }
 
-  /** Returns the answers used in an expanded entry, whatever they look like: they are redacted from all output. */
+  /** Returns the answers used in an expanded entry, whatever they look like, so that they are never shown. */
   secretsIn(entry: ServerEntry): readonly string[] {
     return this.#secrets.get(entry) ?? [];
   }

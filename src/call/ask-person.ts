@@ -15,7 +15,7 @@ export interface PersonQuestion {
   /** The subject of errors: `files__write` has to be approved, `files__write` was not `called`. */
   readonly subject: string;
   readonly undone: 'called' | 'read' | 'used';
-  /** What the person can do where no person can be asked, from `howToAllow`. It is logged, and not part of the hint. */
+  /** Advice for the person if no person can be asked, from `howToAllow`. It is logged, and not part of the hint. */
   readonly advice: string;
   readonly signal: AbortSignal | undefined;
   /** Called with every answer, including a refusal. */

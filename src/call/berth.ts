@@ -6,7 +6,7 @@ import { settingsOf } from './settings.ts';
 
 export const berth: Stage = ({ berths }, next) => {
   return (call) => {
-    // Sessions without question callbacks never wait.
+    // If no session can be asked questions, no call waits for a turn.
     if (!berths.takesTurns) return next(call);
     const at = berths.tryEnter(settingsOf(call).connection, call.session);
     if (at === undefined) return waited(berths, call, next);

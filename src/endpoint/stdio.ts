@@ -27,7 +27,7 @@ export interface LineStreams {
   /** The actual writer if `output.write` was replaced; default: `output.write`. */
   readonly write?: ((text: string) => boolean) | undefined;
   /**
-   * What happens to running requests at the end of the input. `cancel` (default): the client is gone. `finish`: it
+   * How running requests are handled at the end of the input. `cancel` (default): the client is gone. `finish`: it
    * gets its responses first.
    */
   readonly atEnd?: 'cancel' | 'finish' | undefined;

@@ -25,7 +25,7 @@ export class KitClient implements Attendant {
   }
 
   enter(): void {
-    // It is registered with the backend from its first request on.
+    // Nothing to start: it is registered with the backend from its first request on.
   }
 
   leave(): void {

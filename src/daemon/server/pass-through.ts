@@ -149,7 +149,7 @@ export class PassThrough implements Backend, Attendant {
   }
 
   enter(): void {
-    // Clients that have not initialized get no notifications here.
+    // Nothing to start: clients get notifications only after they have initialized.
   }
 
   leave(): void {
