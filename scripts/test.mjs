@@ -11,6 +11,7 @@ const steps = [
   ['build', ['scripts/build.mjs']],
   ['types', [tool('typescript', 'tsc'), '--noEmit', '-p', '.']],
   ['lint', [tool('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.']],
+  ['words', ['scripts/words.mjs']],
   ['unused code', [tool('knip'), '--no-progress']],
   ['tests', [tool('vitest'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]],
 ];

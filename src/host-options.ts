@@ -69,7 +69,7 @@ export interface HostOptions extends Questioned {
    * Runs stdio servers in the daemon, where agents of the same user with the same entry, folder and environment share
    * one process; the daemon is started when it is needed. Everything else stays in this process: configuration,
    * consent, approvals, questions, results. If a server cannot be shared, or the daemon is not available, it runs as
-   * a child of this process, and the log says so. Default: always child processes of this process.
+   * a child of this process, which is logged. Default: always child processes of this process.
    */
   readonly daemon?: boolean | undefined;
   /** Opens a login page in the person's browser; default: the system's own opener. */

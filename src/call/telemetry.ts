@@ -89,7 +89,7 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
       'plugboard.server': tool.server,
       ...transportOf(connection?.transportKind),
     };
-    // The server's span is a child of ours, and ours of the client's.
+    // The server's span is a child of this one, which is a child of the client's.
     const span = sink.start(call.method ?? `${method} ${name}`, attributes, call.handedOn?.meta);
     call.traceMeta = span.meta;
     const end = (status: string, error?: { code: string; message: string }): void => {

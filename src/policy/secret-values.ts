@@ -13,7 +13,7 @@ import {
 export const HOLE = '\u0000';
 /** An unexpanded variable, which only names the source of a value. */
 const REFERENCE = /^\$\{[^}]*\}$/;
-/** Minimum length of a value without a telling name to be treated as a secret instead of a setting. */
+/** Minimum length of a value without a revealing name to be treated as a secret instead of a setting. */
 const MIN_UNNAMED_CHARS = 8;
 
 /**

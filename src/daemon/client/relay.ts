@@ -1,7 +1,7 @@
 /**
  * Relays one client of the gateway to its host in the daemon: forwards bytes in both directions. If the daemon is
  * lost, the client keeps its connection: a new daemon receives the state of the old one, and only calls with an
- * unknown outcome end, with an error that says so (F58).
+ * unknown outcome end, with an error that states it (F58).
  */
 
 import type { Socket } from 'node:net';

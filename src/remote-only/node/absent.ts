@@ -1,4 +1,4 @@
-/** Stand-ins for features that exist only under Node: each use throws an error with the reason. */
+/** Replacements for features that exist only under Node: each use throws an error with the reason. */
 
 import { PlugboardError } from '../../errors.ts';
 
