@@ -879,6 +879,10 @@ export class HostCore {
         server: spec.name,
       });
     const askRule = decision.kind === 'ask' ? decision.rule : undefined;
+    if (granted === 'allow-always' && askRule !== undefined) {
+      const message = `${names.rule} is allowed for this session only: the rule ${askRule} in "ask" is stronger`;
+      this.log(spec.name, 'warning', message, session.id);
+    }
     return keepAllowed(this.#calls, session, { spec, rule: names.rule, askRule }, granted);
   }
 

@@ -75,7 +75,7 @@ export async function askPerson(
       server,
     });
   }
-  const asked: ApprovalRequest = { ...request, session: session.id };
+  const asked: Omit<ApprovalRequest, 'signal'> = { ...request, session: session.id };
   const question = board.put({ kind: 'approval', ...asked }, signal, call);
   let failed: PlugboardError | undefined;
   const given = async (): Promise<ApprovalAnswer> => {

@@ -31,7 +31,7 @@ export interface ApprovalRequest {
    * or the host was closed. Always present; not enumerable unless the call has its own signal, so that a request can
    * be compared and logged.
    */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export type ApprovalAnswer = 'allow' | 'allow-session' | 'allow-always' | 'deny' | 'cancel';

@@ -26,7 +26,7 @@ export interface ElicitRequest {
   readonly _meta?: Params;
   readonly session: string;
   /** Aborted when the answer is no longer needed; always set, as for an approval. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export interface ElicitAnswer {
@@ -48,7 +48,7 @@ export interface SampleRequest {
   readonly key?: string;
   readonly session: string;
   /** As for an elicitation. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** How to reach the person, the model and the project. Questions of a kind that is left out are rejected. */

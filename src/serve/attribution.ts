@@ -27,7 +27,13 @@ const LINE_BREAKS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const BLANKS = /[\t\p{Zs}]{17,}/gu;
 
 /** Returns the message of a server's question, with the sender and the warnings for the person. */
-export function elicitMessage({ server, message, mode, host, warning }: ElicitRequest): string {
+export function elicitMessage({
+  server,
+  message,
+  mode,
+  host,
+  warning,
+}: Omit<ElicitRequest, 'signal'>): string {
   const who = serverName(server);
   const lines = textLines(message);
   const [only = ''] = lines;

@@ -10,14 +10,12 @@ import {
   type TransportServer,
 } from '../config/in-process.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { holdProcess } from '../lib/hold-process.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { type MemoryTransport, memoryPair } from './memory.ts';
 
 type Close = () => Promise<unknown>;
-
-/** Any long time: the timer does nothing but exist. */
-const HOLD_MS = 3_600_000;
 
 /** `name`: the name of the entry. The server is created or connected when the transport is opened. */
 export function createInProcessTransport(
@@ -130,7 +128,7 @@ class InProcessTransport implements Transport {
  */
 class Awaited {
   readonly #requests = new Set<unknown>();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #release: (() => void) | undefined;
 
   sent(message: JsonRpcMessage): void {
     if (!('method' in message)) return;
@@ -170,10 +168,10 @@ class Awaited {
   }
 
   #update(): void {
-    if (this.#requests.size > 0) this.#timer ??= setInterval(() => {}, HOLD_MS);
+    if (this.#requests.size > 0) this.#release ??= holdProcess();
     else {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+      this.#release?.();
+      this.#release = undefined;
     }
   }
 }

@@ -121,7 +121,7 @@ describe('B4: a question of a server during `call`', () => {
     const output = new Output({ json: false, env: {}, signal, onReaderGone: () => {}, elsewhere });
     const elicit = elicitDuring({ output } as Context);
     const url = 'https://example.com/pay?id=7';
-    const asked = { server: 'shop', session: 's1', mode: 'url', message: 'Please pay', url } as const;
+    const asked = { server: 'shop', session: 's1', mode: 'url', message: 'Please pay', url, signal } as const;
     expect(await elicit(asked, 'q1')).toEqual({ action: 'cancel' });
     expect(notes.join('')).toContain(`shop asked "Please pay" and to open ${url}, and no one can be asked`);
   });

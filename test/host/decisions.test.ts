@@ -133,7 +133,10 @@ describe('allow()', () => {
     writeFileSync(join(home, 'config.json'), rules);
     await host.reload();
     const session = host.session();
+    const logged: string[] = [];
+    host.on('log', ({ message }) => logged.push(message));
     await session.allow('mcp__s__add', 'always');
+    expect(logged).toEqual([expect.stringContaining('mcp__s__add is allowed for this session only')]);
     expect([session.approvalOf('mcp__s__add')?.decision, decision(host)]).toEqual(['allow', 'ask']);
     expect(readFileSync(join(home, 'config.json'), 'utf8')).toBe(rules);
   });
