@@ -45,6 +45,7 @@ import { isAtLeast, type LogLevel } from './connection/log-levels.ts';
 import { Pool } from './connection/pool.ts';
 import { capabilitiesOf, type Questioned } from './connection/questions.ts';
 import { type Board, createBoard } from './connection/questions-board.ts';
+import { hostClosed } from './connection/reasons.ts';
 import { TASKS_EXTENSION } from './connection/tasks.ts';
 import { type KeptTasks, openKeptTasks } from './connection/tasks-kept.ts';
 import { NO_VERDICTS, openVerdicts, type Verdicts } from './connection/verdicts.ts';
@@ -520,9 +521,7 @@ export class HostCore {
   /** Throws if the host was closed: no new work is started after that. */
   checkOpen(): void {
     if (!this.#leave.signal.aborted) return;
-    throw new PlugboardError('CANCELLED', 'the host was closed', {
-      hint: { commands: 'Run the command again.', library: 'Make another one with createHost().' },
-    });
+    throw hostClosed();
   }
 
   /** Stops every server, then the parts that served them. */

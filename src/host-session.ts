@@ -8,9 +8,10 @@ import { checkSignal, faultOfCallOptions } from './call/options-check.ts';
 import type { Session } from './call/session.ts';
 import type { ShapedResult } from './call/shape.ts';
 import { argumentProblems } from './call/validate.ts';
+import { type WrappedCall, wrappedCall } from './catalog/call-tool.ts';
 import type { Completion, CompletionOptions, CompletionRef } from './catalog/completion.ts';
 import { type Capability, isDeclared } from './catalog/content-lists.ts';
-import { type Deferral, visibleTools } from './catalog/deferral.ts';
+import { CALL_TOOL, type Deferral, visibleTools } from './catalog/deferral.ts';
 import { type DeclaredExtensions, extensionsIn } from './catalog/extensions.ts';
 import { joinInstructions } from './catalog/instructions.ts';
 import type { PromptArguments, PromptResult } from './catalog/prompts.ts';
@@ -105,11 +106,11 @@ export class HostSession {
     return tool === undefined ? undefined : snapshot.ruleNames(tool).assigned;
   }
 
-  /**
-   * Returns whether a call of a tool would need an approval now, without asking; undefined if there is no such tool.
-   * The arguments matter only for `read_mcp_resource`, whose `server` they name.
-   */
-  approvalOf(name: string, args: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
+  /** As the host's. */
+  approvalOf(given: string, input: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
+    const meant = this.#meant(given, input);
+    if (meant instanceof PlugboardError) return undefined;
+    const { name, args } = meant;
     if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
     const judged = this.#judged(name, args);
     return judged && approvalState(judged, this.#session.approvals);
@@ -118,26 +119,33 @@ export class HostSession {
   /**
    * Allows the calls of a tool without a question, like an answer of `approve`: `session` until this session ends,
    * `always` with a rule in the person's configuration. For programs that ask the person in another way, such as
-   * through a framework. `args` are needed for `read_mcp_resource`, whose `server` they name.
+   * through a framework. `args` are needed for `read_mcp_resource`, whose `server` they name,
+   * and for `call_tool`, whose tool they name.
    */
   async allow(
-    name: string,
+    given: string,
     until: 'session' | 'always',
-    args: Readonly<Record<string, unknown>> = {},
+    input: Readonly<Record<string, unknown>> = {},
   ): Promise<void> {
+    this.#core.checkOpen();
     if (this.#isEnded) throw this.#ended();
     if (until !== 'session' && until !== 'always')
       throw new PlugboardError('USAGE', `allow() takes "session" or "always", not ${JSON.stringify(until)}`, {
         hint: '"session" allows until the session ends, "always" adds a rule to the configuration.',
       });
-    if (this.find(name)?.name === LIST_RESOURCES) return;
+    const meant = this.#meant(given, input);
+    if (meant instanceof PlugboardError) throw meant;
+    const { name, args } = meant;
+    const found = this.find(name)?.name;
+    if (found === LIST_RESOURCES) return;
     const judged = this.#judged(name, args);
+    if (judged === undefined && found === READ_RESOURCE)
+      throw new PlugboardError('INVALID_ARGUMENTS', `${READ_RESOURCE} is allowed for one server at a time`, {
+        hint: `Give the arguments of the call: allow('${READ_RESOURCE}', '${until}', { server: '…' }).`,
+      });
     if (judged === undefined)
       throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)} to allow`, {
-        hint:
-          name === READ_RESOURCE
-            ? 'It is allowed for each server: give the arguments of the call, too.'
-            : 'List the tools again: they change as servers start and stop.',
+        hint: 'List the tools again: they change as servers start and stop.',
       });
     await this.#core.allow(this.#session, judged, until === 'always' ? 'allow-always' : 'allow-session');
   }
@@ -147,9 +155,12 @@ export class HostSession {
    * none, undefined if there is no such tool. No tool is called and no question is asked.
    */
   async checkArguments(
-    name: string,
-    args: Readonly<Record<string, unknown>>,
+    given: string,
+    input: Readonly<Record<string, unknown>>,
   ): Promise<readonly string[] | undefined> {
+    const meant = this.#meant(given, input);
+    if (meant instanceof PlugboardError) return [meant.message];
+    const { name, args } = meant;
     const tool = this.find(name);
     if (tool === undefined) return undefined;
     return argumentProblems(args, tool, await this.#core.argumentChecker());
@@ -372,6 +383,11 @@ export class HostSession {
   /** Like the host's `typed`. */
   typed<const S extends ToolSchemas>(schemas: S): TypedTools<S> {
     return typedTools(schemas, (name, args, options) => this.call(name, args, options));
+  }
+
+  /** The call inside a `call_tool`, which adapters offer; every other call as it is. */
+  #meant(name: string, args: Readonly<Record<string, unknown>>): WrappedCall | PlugboardError {
+    return name === CALL_TOOL && this.find(name) === undefined ? wrappedCall(args) : { name, args };
   }
 
   /** Returns the facts that rules and approval modes decide a call on. */

@@ -119,9 +119,8 @@ export class Host {
   }
 
   /**
-   * Returns whether a call of a tool would need an approval now, without asking; undefined if there is no such tool.
-   * The
-   * arguments matter only for `read_mcp_resource`, whose `server` they name.
+   * Returns whether a call of a tool would need an approval now, without asking. Undefined if there is no such tool,
+   * or if the arguments do not name the server of `read_mcp_resource` or the tool of `call_tool`, which they decide on.
    *
    * @example
    * host.approvalOf('mcp__files__write')?.decision; // → 'ask'

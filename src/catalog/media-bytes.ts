@@ -64,6 +64,8 @@ const SIGNATURES: readonly (readonly [type: string, fits: Head])[] = [
 /** Types whose files may begin otherwise; text has no signature at all. */
 const LOOSE: ReadonlySet<string> = new Set(['audio/mpeg', 'audio/aac', 'image/svg+xml']);
 const SIGNED: ReadonlySet<string> = new Set(SIGNATURES.flatMap(([type]) => (LOOSE.has(type) ? [] : [type])));
+/** Labels that do not name a type. */
+const VAGUE = /^$|^(?:application|binary)\/(?:octet-stream|binary)$|\*/;
 /** One container format with two names. */
 const HEIF: ReadonlySet<string> = new Set(['image/heic', 'image/heif']);
 
@@ -75,9 +77,12 @@ export function mediaCheck(
   let total = 0;
   return ({ mimeType: written, data }) => {
     const declared = mediaType(written);
-    if (!types.has(declared)) return refused(written, `this model does not take ${written}`);
+    const isVague = VAGUE.test(declared);
+    if (!isVague && !types.has(declared)) return refused(written, `this model does not take ${written}`);
     if (data === '') return refused(declared, 'it is empty');
     const head = decoded(data.slice(0, HEAD_CHARS));
+    if (isVague && signedType(head) === undefined)
+      return refused(written, `this model does not take ${written}`);
     const real = realType(declared, head);
     if (real === UNKNOWN) return refused(real, `its bytes are not ${declared}`);
     if (!types.has(real)) return refused(real, `its bytes are ${real}, which this model does not take`);
@@ -112,9 +117,13 @@ function megabytes(chars: number): string {
 
 /** Returns the type by signature; the declared type if the bytes do not contradict it. */
 function realType(declared: string, head: string): string {
-  const found = SIGNATURES.find(([, fits]) => fits(head))?.[0];
+  const found = signedType(head);
   if (found === undefined) return SIGNED.has(declared) ? UNKNOWN : declared;
   return HEIF.has(found) && HEIF.has(declared) ? declared : found;
+}
+
+function signedType(head: string): string | undefined {
+  return SIGNATURES.find(([, fits]) => fits(head))?.[0];
 }
 
 /** Decodes base64; empty if invalid, which can happen only with the author's own tools. */

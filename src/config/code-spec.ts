@@ -21,7 +21,8 @@ export function givenSpec(
   const typo = faults.find((fault) => fault.typo);
   const spec = specFromCode(name, value, baseDir);
   if (typo !== undefined) {
-    throw new PlugboardError('CONFIG_INVALID', `${name}: ${typo.message}`, { server: name, hint: typo.hint });
+    const message = typo.message.replace(/ and has no effect\.$/, '');
+    throw new PlugboardError('CONFIG_INVALID', `${name}: ${message}`, { server: name, hint: typo.hint });
   }
   for (const { message, hint } of faults) warn(hint === undefined ? { message } : { message, hint });
   for (const key of unknownKeys(raw))

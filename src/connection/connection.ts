@@ -280,7 +280,8 @@ export class Connection {
       entry = await this.#context.expand(this.spec);
       attempt.signal.throwIfAborted();
       const limit = this.#context.startupTimeoutMs(entry);
-      cancelTimer = clock.after(limit, () => attempt.abort(startTimeout(this.name, limit)));
+      const isProgram = 'command' in entry;
+      cancelTimer = clock.after(limit, () => attempt.abort(startTimeout(this.name, limit, isProgram)));
       await this.#open(entry, attempt.signal);
     } catch (thrown) {
       const error = forServer(asPlugboardError(thrown), this.name);

@@ -1,10 +1,10 @@
 /** All connections of a host, one per server; a configuration change affects only the servers that differ (CFG-8). */
 
 import { isInProcess, type ServerSpec } from '../config/entry.ts';
-import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionContext } from './context.ts';
+import { hostClosed } from './reasons.ts';
 import type { ConnectionState } from './state.ts';
 
 /** A server and its initial state, decided before it starts. */
@@ -72,7 +72,7 @@ export class Pool {
     // A connection that was added concurrently is replaced in turn, so that every connection has an owner.
     do await this.remove(name);
     while (this.#members.has(name));
-    if (this.#closed) throw new PlugboardError('CANCELLED', 'the host is closed', { server: name });
+    if (this.#closed) throw hostClosed();
     return this.#enter(admitted);
   }
 

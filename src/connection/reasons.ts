@@ -8,10 +8,18 @@ export function gone(): PlugboardError {
   return new PlugboardError('CONNECTION_LOST', 'the server ended the connection');
 }
 
-export function startTimeout(server: string, ms: number): PlugboardError {
+export function startTimeout(server: string, ms: number, isProgram: boolean): PlugboardError {
+  const example = isProgram ? ' (a first npx download does)' : '';
   return new PlugboardError('TIMEOUT', `${server} did not finish starting within ${ms / 1000} s`, {
     server,
-    hint: 'Raise startupTimeoutMs if it only needs longer (a first npx download does).',
+    hint: `Raise startupTimeoutMs if it only needs longer${example}.`,
+  });
+}
+
+/** Nothing is begun after a host was closed. */
+export function hostClosed(): PlugboardError {
+  return new PlugboardError('CANCELLED', 'the host was closed', {
+    hint: { commands: 'Run the command again.', library: 'Make another one with createHost().' },
   });
 }
 

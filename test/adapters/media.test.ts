@@ -37,6 +37,9 @@ it.each([
   ['PNG labelled WebP', 'image/webp', PIXEL, 'image/png'],
   ['GIF labelled PNG', 'image/png', GIF, 'image/gif'],
   ['a PDF labelled PNG', 'image/png', PDF, 'application/pdf'],
+  ['PNG labelled as bytes', 'application/octet-stream', PIXEL, 'image/png'],
+  ['JPEG without a label', '', JPEG, 'image/jpeg'],
+  ['GIF labelled as any image', 'image/*', GIF, 'image/gif'],
   ['a label with parameters', 'Image/JPG; q=1', JPEG, 'image/jpeg'],
 ])('a wrong label is corrected: %s', (_what, label, data, type) => {
   const [message] = toMessages(image(label, data), 'anthropic');

@@ -149,6 +149,26 @@ describe('checkArguments()', () => {
     expect(await host.checkArguments('mcp__s__add', {})).toEqual([expect.stringContaining('a')]);
     expect(await host.checkArguments('mcp__s__none', {})).toBeUndefined();
   });
+
+  it('and its like understand a call through call_tool', async () => {
+    const { host } = await made();
+    const wrapped = (name: string): object => ({ name, arguments: {} });
+    const check = (args: object): unknown => host.checkArguments('call_tool', { ...args });
+    expect(await check(wrapped('mcp__s__add'))).toEqual(await host.checkArguments('mcp__s__add', {}));
+    expect(await check(wrapped('mcp__s__none'))).toBeUndefined();
+    expect(await check({})).toEqual(['call_tool needs the name of a tool']);
+    expect(host.approvalOf('call_tool')).toBeUndefined();
+    expect(host.approvalOf('call_tool', { ...wrapped('mcp__s__add') })?.decision).toBe('ask');
+    await host.allow('call_tool', 'session', { ...wrapped('mcp__s__add') });
+    expect(host.approvalOf('mcp__s__add')?.decision).toBe('allow');
+    expect(await failure(host.allow('call_tool', 'session'))).toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    await host.close();
+    expect(await failure(host.allow('mcp__s__add', 'session'))).toMatchObject({
+      code: 'CANCELLED',
+      message: 'the host was closed',
+      hint: 'Make another one with createHost().',
+    });
+  });
 });
 
 describe('a callback that throws', () => {

@@ -425,7 +425,7 @@ describe('policy', () => {
     await session.allow(READ, 'session', read);
     await session.allow(LIST, 'session');
     expect(session.approvalOf(READ, read)?.decision).toBe('allow');
-    expect(await failure(session.allow(READ, 'session'))).toContain('UNKNOWN_TOOL');
+    expect(await failure(session.allow(READ, 'session'))).toContain('INVALID_ARGUMENTS');
   });
 
   it('reports and audits a read as a call of its server', async () => {
