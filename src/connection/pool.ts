@@ -72,7 +72,7 @@ export class Pool {
     // A connection that was added concurrently is replaced in turn, so that every connection has an owner.
     do await this.remove(name);
     while (this.#members.has(name));
-    if (this.#closed) throw hostClosed();
+    if (this.#closed) throw hostClosed(name);
     return this.#enter(admitted);
   }
 

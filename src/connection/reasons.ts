@@ -17,8 +17,9 @@ export function startTimeout(server: string, ms: number, isProgram: boolean): Pl
 }
 
 /** Nothing is begun after a host was closed. */
-export function hostClosed(): PlugboardError {
+export function hostClosed(server?: string): PlugboardError {
   return new PlugboardError('CANCELLED', 'the host was closed', {
+    server,
     hint: { commands: 'Run the command again.', library: 'Make another one with createHost().' },
   });
 }

@@ -1,13 +1,31 @@
 /** A real terminal for a test: tmux, on a server of its own. */
 
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { until } from '../until.ts';
 
 const run = promisify(execFile);
 
 let opened = 0;
+
+/** True while a process belongs to the session that this one leads. */
+function isSession(leader: string): boolean {
+  return readdirSync('/proc').some((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      // After the name in parentheses: state, parent, group, session.
+      const [state, , , session] = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(
+        ' ',
+      );
+      return session === leader && state !== 'Z';
+    } catch {
+      return false;
+    }
+  });
+}
 
 export interface Size {
   readonly columns: number;
@@ -91,9 +109,12 @@ export class TerminalScreen {
     await this.shows(/›$/);
   }
 
+  /** Resolves when every program in it has ended: one that ends may still write into its home. */
   async close(): Promise<void> {
     // It ends by itself when the last program in it has ended.
+    const leader = await this.#tmux('display-message', '-p', '#{pane_pid}').catch(() => '');
     await this.#tmux('kill-server').catch(() => {});
+    if (leader !== '') await until('the end of the programs in a terminal', () => !isSession(leader.trim()));
   }
 
   async #tmux(...args: readonly string[]): Promise<string> {
