@@ -362,12 +362,15 @@ export class HostCore {
   openSession(options: SessionOptions): Session {
     this.#sessions += 1;
     // A gateway's client is asked for its roots, and its response is passed on unchecked.
-    const roots = options.gateway === true ? options.roots : checkedRoots(options.roots, this.#rootsFault);
-    const session = createSession(
-      `${this.#idPrefix}s${this.#sessions}`,
-      { ...options, roots, resourceTools: options.resourceTools ?? this.options.resourceTools },
-      this.#partyName,
-    );
+    const given =
+      options.gateway === true
+        ? options
+        : {
+            ...options,
+            roots: checkedRoots(options.roots, this.#rootsFault),
+            resourceTools: options.resourceTools ?? this.options.resourceTools,
+          };
+    const session = createSession(`${this.#idPrefix}s${this.#sessions}`, given, this.#partyName);
     this.work.berths.opened(session);
     return session;
   }
@@ -375,7 +378,9 @@ export class HostCore {
   /** Cancels the session's open calls, here and at its servers, then stops its dedicated processes. */
   endSession(session: Session): void {
     const { id } = session;
-    const reason = new PlugboardError('CANCELLED', `the call was cancelled: the session ${id} has ended`);
+    // Most sessions end with nothing open, a client's request in the modern era among them.
+    const reason = (): PlugboardError =>
+      new PlugboardError('CANCELLED', `the call was cancelled: the session ${id} has ended`);
     session.ended.cancel(reason);
     this.#board.withdraw((question) => question.session === id, reason);
     this.logDemand.end(session);
@@ -496,7 +501,10 @@ export class HostCore {
     const reason = new PlugboardError('CONNECTION_LOST', `${name} is another server now, or has gone`, {
       server: name,
     });
-    this.#board.withdraw(({ kind, server }) => kind === 'approval' && server === name, reason);
+    this.#board.withdraw(
+      ({ kind, server }) => kind === 'approval' && server === name,
+      () => reason,
+    );
     this.catalog.delete(name);
     this.work.berths.drop(name);
     this.events.emit('tools', { server: name });

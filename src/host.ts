@@ -240,7 +240,8 @@ export class Host {
    */
   session(options: SessionOptions = {}): HostSession {
     this.#core.checkOpen();
-    checkHostOptions(options, 'host.session');
+    // The gateway's own options are right, and stateless clients open a session for each request.
+    if (options.gateway !== true) checkHostOptions(options, 'host.session');
     return new HostSession(this.#core, this.#core.openSession(options));
   }
 

@@ -148,7 +148,7 @@ export class Peer implements Receiver {
     if (this.#closed) return Promise.reject(this.#gone());
     if (signal?.aborted) return Promise.reject(cancelled(method, signal));
     if (cancellation?.reason !== undefined) return Promise.reject(cancellation.reason);
-    if (until?.reason !== undefined) return Promise.reject(until.reason);
+    if (until?.isCancelled === true) return Promise.reject(until.reason);
     if (until !== undefined && until !== this.#lastWatched) this.#watch(until);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
@@ -350,9 +350,11 @@ export class Peer implements Receiver {
     if (this.#watched.has(until)) return;
     const takeBack = (): void => {
       this.#watched.delete(until);
-      const { reason } = until;
-      for (const pending of [...this.#pending.values()])
-        if (pending.options.until === until && reason !== undefined) this.#giveUp(pending, reason);
+      for (const pending of this.#pending.values()) {
+        if (pending.options.until !== until) continue;
+        const { reason } = until;
+        if (reason !== undefined) this.#giveUp(pending, reason);
+      }
     };
     this.#watched.set(until, takeBack);
     until.onCancel(takeBack);

@@ -48,7 +48,7 @@ export interface Board {
   /** Reports a question, with the id of its call; throws if `signal` is already aborted. */
   put(question: Question, signal?: AbortSignal, call?: string): PutQuestion;
   /** Withdraws the open questions that match `applies`. */
-  withdraw(applies: (question: Question) => boolean, reason: PlugboardError): void;
+  withdraw(applies: (question: Question) => boolean, reason: () => PlugboardError): void;
   /** Withdraws all open questions and rejects later ones. */
   close(): void;
 }
@@ -90,7 +90,7 @@ export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPre
       };
     },
     withdraw(applies, reason) {
-      for (const [over, question] of open) if (applies(question)) over.abort(reason);
+      for (const [over, question] of open) if (applies(question)) over.abort(reason());
     },
     close() {
       isClosed = true;

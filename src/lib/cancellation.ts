@@ -5,7 +5,7 @@
 
 import type { PlugboardError } from '../errors.ts';
 
-type Listener = (reason: PlugboardError) => void;
+type Listener = () => void;
 
 const NOBODY: readonly Listener[] = [];
 
@@ -34,8 +34,8 @@ export async function whileOpen<T>(
   if (until === undefined) return act(given);
   const controller = new AbortController();
   const takenBack = (): void => controller.abort(given?.reason);
-  const ended = (reason: PlugboardError): void => controller.abort(reason);
-  if (until.reason !== undefined) ended(until.reason);
+  const ended = (): void => controller.abort(until.reason);
+  if (until.isCancelled) ended();
   if (given?.aborted) takenBack();
   given?.addEventListener('abort', takenBack, { once: true });
   until.onCancel(ended);
@@ -51,10 +51,11 @@ export class Cancellation {
   /** Replaced, never mutated: most have at most one listener, and nearly all of them live for one call. */
   #listeners: readonly Listener[] = NOBODY;
   #controller: AbortController | undefined;
-  #reason: PlugboardError | undefined;
+  #reason: PlugboardError | (() => PlugboardError) | undefined;
 
   /** The reason of the cancellation; undefined if it was not cancelled. */
   get reason(): PlugboardError | undefined {
+    if (typeof this.#reason === 'function') this.#reason = this.#reason();
     return this.#reason;
   }
 
@@ -66,7 +67,7 @@ export class Cancellation {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      if (this.isCancelled) this.#controller.abort(this.reason);
     }
     return this.#controller.signal;
   }
@@ -80,13 +81,13 @@ export class Cancellation {
     this.#listeners = left.length === 0 ? NOBODY : left;
   }
 
-  /** Cancels; only the first reason is used. */
-  cancel(reason: PlugboardError): void {
+  /** Cancels; only the first reason is used. A function creates the reason when it is needed: errors are expensive. */
+  cancel(reason: PlugboardError | (() => PlugboardError)): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    this.#controller?.abort(reason);
+    if (this.#controller !== undefined) this.#controller.abort(this.reason);
     const listeners = this.#listeners;
     this.#listeners = NOBODY;
-    for (const listener of listeners) listener(reason);
+    for (const listener of listeners) listener();
   }
 }

@@ -8,11 +8,11 @@ it('CAL-1: tells everybody who listens once, with the first reason, whatever the
   const cancellation = new Cancellation();
   const heard: unknown[] = [];
   const left = (): void => void heard.push('left');
-  cancellation.onCancel((reason) => heard.push(reason));
+  cancellation.onCancel(() => void heard.push(cancellation.reason));
   cancellation.onCancel(left);
-  cancellation.onCancel((reason) => {
+  cancellation.onCancel(() => {
     cancellation.cancel(new PlugboardError('TIMEOUT', 'too late'));
-    heard.push(reason);
+    heard.push(cancellation.reason);
   });
   cancellation.offCancel(left);
   const before = cancellation.isCancelled;
