@@ -12,8 +12,7 @@ const MISSING: ReadonlySet<ServerReport['status']> = new Set(['failed', 'needs_a
 
 /**
  * Reads the configuration and begins to start the user's servers. Resolves when the configuration is read and every
- * tool known from the cache is available; `ready()` waits for the servers. Servers that fail are reported once each,
- * as
+ * tool known from the cache is available; `ready()` waits for the servers. Servers that fail are reported once each, as
  * a warning to `log`, or without it as a process warning (`process.on('warning')`, code `PLUGBOARD_SERVER`).
  *
  * @example

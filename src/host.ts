@@ -161,8 +161,7 @@ export class Host {
   }
 
   /**
-   * Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. The
-   * type
+   * Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. The type
    * of its structured content is not checked.
    *
    * @example
@@ -178,8 +177,7 @@ export class Host {
 
   /**
    * Returns functions for tools with your own schemas: arguments and structured content have exact types and are
-   * validated.
-   * The result is that of `call()`. A missing tool is an error when it is called.
+   * validated. The result is that of `call()`. A missing tool is an error when it is called.
    *
    * @example
    * const files = host.typed({
@@ -198,8 +196,7 @@ export class Host {
 
   /**
    * Sends a request of a method that the host has no function for: of an extension, or specific to one server. The
-   * rules
-   * for the server apply; methods such as `tools/call` are refused, because `call()` asks for approval.
+   * rules for the server apply; methods such as `tools/call` are refused, because `call()` asks for approval.
    *
    * @example
    * const { answer } = await host.request('mine', 'mine/ask', { question: 'why' });
@@ -308,8 +305,7 @@ export class Host {
 
   /**
    * Converts typed text to messages: `@server:uri` is attached, `/mcp__server__prompt one "two words"` is replaced by
-   * the
-   * prompt's messages. `\@` stays an `@`; unresolved mentions stay in the text and are reported.
+   * the prompt's messages. `\@` stays an `@`; unresolved mentions stay in the text and are reported.
    *
    * @example
    * const { messages, unknown } = await host.expand('summarise @docs:file:///a.md');
@@ -461,13 +457,10 @@ export class Host {
   }
 
   /**
-   * Logs in to a remote server. With `redirectUrl`, for programs whose user has a browser on another machine:
-   * resolves
-   * to the address to send that browser to, and `finishLogin`, also in another process with the same `credentials`,
-   * is
+   * Logs in to a remote server. With `redirectUrl`, for programs whose user has a browser on another machine: resolves
+   * to the address to send that browser to, and `finishLogin`, also in another process with the same `credentials`, is
    * called with the parameters that come back to `redirectUrl`. Without it, uses a browser of this machine; running
-   * hosts
-   * of this machine notice the login.
+   * hosts of this machine notice the login.
    *
    * @example
    * const { authorizationUrl } = await host.login('docs', { redirectUrl: 'https://app.example/callback' });

@@ -120,8 +120,7 @@ const SCHEMA = Symbol.for('vercel.ai.schema');
 const VALIDATOR = Symbol.for('vercel.ai.validator');
 
 /**
- * Returns a `ToolSet` for `generateText`, `streamText` and agents. It follows changes of the host's servers and its
- * own
+ * Returns a `ToolSet` for `generateText`, `streamText` and agents. It follows changes of the host's servers and its own
  * searches. Copies (`{ ...toAiSdk(host), mine }`) work too: tools that `tool_search` finds are called through
  * `call_tool`.
  *

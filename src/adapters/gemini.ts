@@ -64,9 +64,8 @@ export interface GeminiAdapter<Part = GeminiAnswerPart> {
 }
 
 /**
- * Creates the adapter for Gemini. With `@google/genai`, `config: { tools: [toGemini(host)] }` is enough: the SDK
- * makes the
- * calls.
+ * Creates the adapter for Gemini. With `@google/genai`, `config: { tools: [toGemini(host)] }` is enough: the SDK makes
+ * the calls.
  *
  * @example
  * const gemini = toGemini(host);

@@ -103,10 +103,8 @@ export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
 /**
  * Returns a list for `bindTools` and agents that is kept up to date with the host. Where it is copied, as in
  * `createAgent`, tools that `tool_search` finds are called through `call_tool`. Pass LangChain's `tool` to get
- * LangChain's
- * own tools; they validate arguments before we do, and report invalid ones in LangChain's way. Their messages have
- * the
- * status `success` also for errors; `artifact.isError` is correct.
+ * LangChain's own tools; they validate arguments before we do, and report invalid ones in LangChain's way. Their
+ * messages have the status `success` also for errors; `artifact.isError` is correct.
  *
  * @example
  * const tools = toLangChain(host); // or toLangChain(host, { tool })

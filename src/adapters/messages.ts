@@ -82,8 +82,7 @@ const MEDIA: Readonly<Record<keyof ProviderMessages, MediaFamily>> = {
 
 /**
  * Converts a prompt, expanded text or a resource to messages for the conversation with a provider's model. Media that
- * the
- * provider does not accept becomes a note.
+ * the provider does not accept becomes a note.
  *
  * @example
  * const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Review this.' } }] };

@@ -11,8 +11,7 @@ const REPLACED: Tool['inputSchema'] = { type: 'object' };
 
 /**
  * Offers exactly the tools that `schemas` names, under these names, found or not. A tool that its server has removed
- * stays:
- * a call of it returns the reason.
+ * stays: a call of it returns the reason.
  *
  * @throws PlugboardError UNKNOWN_TOOL if a tool does not exist.
  */

@@ -1,8 +1,7 @@
 /**
  * Applies permission rules to content other than tools: resources, prompts and completions (A33).
  *
- * A rule of `permissions` names tools. One that matches every tool of a server (`mcp__docs__*`, `docs__*`,
- * `mcp__docs`,
+ * A rule of `permissions` names tools. One that matches every tool of a server (`mcp__docs__*`, `docs__*`, `mcp__docs`,
  * `docs`) is for the whole server, so `deny` and `ask` also apply to its content; a rule for some tools does not.
  */
 

@@ -2,8 +2,7 @@
  * Validates arguments against a tool's JSON Schema and reports problems so that a model can fix them.
  *
  * The schema is untrusted. Nothing in it may cost more than a bounded time or reach the network; a schema that cannot
- * be
- * checked safely is left to the server, which validates anyway.
+ * be checked safely is left to the server, which validates anyway.
  */
 
 import type { ErrorObject, ValidateFunction } from 'ajv';

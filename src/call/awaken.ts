@@ -2,8 +2,7 @@
  * Pipeline stage (ensureConnected): connects the server, and checks that the tool is still the one the caller saw.
  *
  * A tool may be known from the cache only. Connecting rereads the list, so that arguments are never validated against
- * an
- * outdated definition (CAT-3).
+ * an outdated definition (CAT-3).
  */
 
 import { PlugboardError } from '../errors.ts';

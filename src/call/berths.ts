@@ -3,10 +3,8 @@
  * (CON-11).
  *
  * Most servers are shared. A stateful one gets a process for each party: a session, or all sessions of one principal.
- * No
- * party gets a process that another one has used. A legacy server may send a question without identifying the call:
- * sessions take turns at it, and a session that would wait long gets a dedicated process. A server that requested
- * roots
+ * No party gets a process that another one has used. A legacy server may send a question without identifying the call:
+ * sessions take turns at it, and a session that would wait long gets a dedicated process. A server that requested roots
  * serves only sessions with the same roots from then on; sessions with other roots share other processes.
  */
 

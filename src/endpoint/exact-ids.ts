@@ -2,8 +2,7 @@
  * Preserves ids that a JavaScript number cannot hold, such as 2^53 + 1: clients get them back digit by digit.
  *
  * Internally, such an id is a string with a marker before its digits, so that it is compared and stored like every
- * other
- * id. It becomes digits again when a message is serialized (`lib/json-rpc.ts`).
+ * other id. It becomes digits again when a message is serialized (`lib/json-rpc.ts`).
  */
 
 import { EXACT_NUMBER_MARK, isRecord } from '../lib/json-rpc.ts';

@@ -48,8 +48,7 @@ export interface Context {
     question: UrlQuestion,
   ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }>;
   /**
-   * Requests a completion from the client's model; `params` and the result are those of `sampling/createMessage`.
-   * With
+   * Requests a completion from the client's model; `params` and the result are those of `sampling/createMessage`. With
    * `tools`, the model may respond with `tool_use` blocks: run them, and ask again with their results. Rejects if the
    * client has no model, or one without tool use.
    *

@@ -2,12 +2,9 @@
  * Maps resource addresses of servers to addresses for clients: each belongs to the server that returned it (A33).
  *
  * Clients see several servers as one, so an address alone may not identify its server. It is unchanged while exactly
- * one
- * server lists it; if two do, neither keeps it, and each gets one that names its server. The same applies to
- * templates:
- * none claims the addresses of another server. An address that no server lists belongs to the one server whose
- * templates
- * match it. A server is only asked for addresses that it returned.
+ * one server lists it; if two do, neither keeps it, and each gets one that names its server. The same applies to
+ * templates: none claims the addresses of another server. An address that no server lists belongs to the one server
+ * whose templates match it. A server is only asked for addresses that it returned.
  */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';

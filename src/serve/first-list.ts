@@ -2,8 +2,7 @@
  * Decides how long the first list of a client waits for servers that are contacted for the first time (CON-16).
  *
  * Some clients list once and ignore later changes, so tools missing from that list are never available to them. A
- * client
- * of `LONGEST_WAIT_MS` is treated as one of these until it has listed again after a change notification; that is
+ * client of `LONGEST_WAIT_MS` is treated as one of these until it has listed again after a change notification; that is
  * remembered on disk.
  */
 

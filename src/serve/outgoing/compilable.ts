@@ -2,9 +2,8 @@
  * Decides whether the client of SDK v1 can compile an output schema.
  *
  * It compiles those of a whole list at once, with Ajv for draft-07, and one that throws makes the client lose every
- * tool
- * of every server. Ajv takes too long to load for a list, so the reasons for a throw are checked here by hand. Only
- * schemas that Ajv compiles are checked: unreferenced definitions may contain anything.
+ * tool of every server. Ajv takes too long to load for a list, so the reasons for a throw are checked here by hand.
+ * Only schemas that Ajv compiles are checked: unreferenced definitions may contain anything.
  */
 
 import { SchemaRefs } from '../../catalog/schemas/refs.ts';
