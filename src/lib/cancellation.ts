@@ -7,7 +7,7 @@ import type { PlugboardError } from '../errors.ts';
 
 type Listener = () => void;
 
-const NOBODY: readonly Listener[] = [];
+const NO_LISTENERS: readonly Listener[] = [];
 
 /** Options of a cancellable operation, with either mechanism. */
 export interface Cancellable {
@@ -49,7 +49,7 @@ export async function whileOpen<T>(
 
 export class Cancellation {
   /** Replaced, never mutated: most have at most one listener, and nearly all of them live for one call. */
-  #listeners: readonly Listener[] = NOBODY;
+  #listeners: readonly Listener[] = NO_LISTENERS;
   #controller: AbortController | undefined;
   #reason: PlugboardError | (() => PlugboardError) | undefined;
 
@@ -73,12 +73,12 @@ export class Cancellation {
   }
 
   onCancel(listener: Listener): void {
-    this.#listeners = this.#listeners === NOBODY ? [listener] : [...this.#listeners, listener];
+    this.#listeners = this.#listeners === NO_LISTENERS ? [listener] : [...this.#listeners, listener];
   }
 
   offCancel(listener: Listener): void {
     const left = this.#listeners.filter((other) => other !== listener);
-    this.#listeners = left.length === 0 ? NOBODY : left;
+    this.#listeners = left.length === 0 ? NO_LISTENERS : left;
   }
 
   /** Cancels; only the first reason is used. A function creates the reason when it is needed: errors are expensive. */
@@ -87,7 +87,7 @@ export class Cancellation {
     this.#reason = reason;
     if (this.#controller !== undefined) this.#controller.abort(this.reason);
     const listeners = this.#listeners;
-    this.#listeners = NOBODY;
+    this.#listeners = NO_LISTENERS;
     for (const listener of listeners) listener();
   }
 }

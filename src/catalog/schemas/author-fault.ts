@@ -1,17 +1,10 @@
 /** Finds what is wrong in a JSON Schema of a program's author; schemas of servers are taken as they are. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
+import { JSON_TYPES } from './node.ts';
 import { followPointer } from './pointer.ts';
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  'array',
-  'boolean',
-  'integer',
-  'null',
-  'number',
-  'object',
-  'string',
-]);
+const TYPES: ReadonlySet<unknown> = new Set(JSON_TYPES);
 
 type Rule = (value: unknown) => string | undefined;
 

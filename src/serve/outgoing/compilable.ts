@@ -6,6 +6,7 @@
  * Only schemas that Ajv compiles are checked: unreferenced definitions may contain anything.
  */
 
+import { JSON_TYPES } from '../../catalog/schemas/node.ts';
 import { SchemaRefs } from '../../catalog/schemas/refs.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 
@@ -17,15 +18,7 @@ const isText: Check = (value) => typeof value === 'string';
 const isBoolean: Check = (value) => typeof value === 'boolean';
 const isSchema: Check = (value) => typeof value === 'boolean' || isRecord(value);
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  'array',
-  'boolean',
-  'integer',
-  'null',
-  'number',
-  'object',
-  'string',
-]);
+const TYPES: ReadonlySet<unknown> = new Set(JSON_TYPES);
 const COMPARED_FORMATS: ReadonlySet<unknown> = new Set([
   'date',
   'time',
