@@ -5,6 +5,7 @@ import { PATIENCE_MS } from './test/until.ts';
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/temporary-folder.ts'],
     setupFiles: ['test/property-seed.ts'],
     // Real processes and sockets: a ceiling for what hangs, far from what a test needs while both cores are busy.
     testTimeout: 300_000,
