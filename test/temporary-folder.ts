@@ -1,6 +1,6 @@
 /** One temporary folder for everything that a run of the tests writes: removed at the end, whatever a test left. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,8 @@ let folder: string | undefined;
 export function setup(): void {
   outer = tmpdir();
   folder = mkdtempSync(join(outer, 'pb-'));
+  // Tests of permissions run programs as another user, which has to reach what they are given.
+  chmodSync(folder, 0o755);
   process.env.TMPDIR = folder;
 }
 
