@@ -10,14 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { createServerAuth } from '../dist/auth/create.js';
 import { HomeTraces } from '../dist/auth/home-traces.js';
 import { Logins } from '../dist/auth/logins.js';
+import { createServerAuth } from '../dist/auth/server-auth.js';
 import { canonicalUrl } from '../dist/auth/stored-login.js';
 import { homeAt } from '../dist/config/home.js';
 import { systemClock as clock } from '../dist/lib/clock.js';
 import { openSecrets } from '../dist/secrets/store.js';
-import { createHttpTransport } from '../dist/transport/http.js';
+import { createHttpTransport } from '../dist/transport/http-transport.js';
 import { record } from './records.mjs';
 import { roundsOf } from './rounds.mjs';
 

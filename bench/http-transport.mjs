@@ -187,7 +187,7 @@ async function buildOurs() {
   const outfile = fileURLToPath(new URL('../node_modules/.cache/bench/http-transport.mjs', import.meta.url));
   await build({
     stdin: {
-      contents: "export * from './src/transport/http.ts'; export * from './src/lib/clock.ts';",
+      contents: "export * from './src/transport/http-transport.ts'; export * from './src/lib/clock.ts';",
       resolveDir: fileURLToPath(new URL('..', import.meta.url)),
     },
     outfile,

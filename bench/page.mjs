@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { createHost } from '../dist/index.js';
-import { serveHttp } from '../dist/manage/index.js';
+import { serveHttp } from '../dist/serve/index.js';
 import { scriptedServer } from '../dist/testing/index.js';
 
 const RUNS = Number(process.argv[2] ?? 5);

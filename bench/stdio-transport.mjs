@@ -2,9 +2,9 @@
 // Run after `npx tsc -p tsconfig.build.json`: node bench/stdio-transport.mjs [rounds]
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../dist/transport/environment.js';
 import { createReaper } from '../dist/transport/reaper.js';
-import { createStdioTransport } from '../dist/transport/stdio.js';
+import { childEnvironment } from '../dist/transport/server-environment.js';
+import { createStdioTransport } from '../dist/transport/stdio-transport.js';
 
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SEQUENTIAL = 3000;

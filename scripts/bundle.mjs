@@ -8,7 +8,7 @@
  *   plugboard.cjs   answers --version, else requires one of the next two
  *   remote.cjs      the way to the daemon: the relay, and commands that run there
  *   commands.cjs    the command line, the configuration, and the commands that only look at it
- *   verbs.cjs       all other commands; those that connect load the next
+ *   other-commands.cjs  all other commands; those that connect load the next
  *   host.cjs        the host and everything below it
  *   remotes.cjs     remote servers: HTTP and logins
  *   rare.cjs        sandboxes, the scan of descriptions, changes of configuration files
@@ -45,45 +45,57 @@ const out = join(root, 'dist', 'bin');
 
 const errors = { 'errors.ts': './errors.cjs' };
 /** Parts of the host that few starts need; Node compiles the whole of each file that it reads. */
-const remotes = ['auth/create.ts', 'auth/logins.ts', 'transport/http.ts', 'transport/sse.ts'];
-const rare = ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host-configure.ts', 'host-pins.ts'];
+const remotes = [
+  'auth/server-auth.ts',
+  'auth/logins.ts',
+  'transport/http-transport.ts',
+  'transport/sse-transport.ts',
+];
+const rare = ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host/host-configure.ts', 'host/host-pins.ts'];
 const partsOfHost = {
   ...errors,
   ...Object.fromEntries(remotes.map((path) => [path, './remotes.cjs'])),
   ...Object.fromEntries(rare.map((path) => [path, './rare.cjs'])),
 };
-const host = { ...errors, 'host.ts': './host.cjs' };
-const moving = ['import', 'export', 'up', 'down'].map((name) => `cli/verbs/${name}.ts`);
+const host = { ...errors, 'host/host.ts': './host.cjs' };
+const moving = ['import', 'export', 'up', 'down'].map((name) => `cli/commands/${name}-command.ts`);
 /** Commands with a file of their own. */
 const programs = {
   ...host,
-  'cli/verbs/chat.ts': './chat.cjs',
-  'cli/verbs/doctor.ts': './doctor.cjs',
-  'cli/verbs/serve.ts': './serve.cjs',
+  'cli/commands/chat-command.ts': './chat.cjs',
+  'cli/commands/doctor-command.ts': './doctor.cjs',
+  'cli/commands/serve-command.ts': './serve.cjs',
   'cli/workspace-program.ts': './workspace.cjs',
   ...Object.fromEntries(moving.map((path) => [path, './moving.cjs'])),
 };
 /** What `get` and `list --no-connect` do not need: it would be half of the file that they have to read. */
-const verbs = (await readdir(join(src, 'cli', 'verbs')))
-  .map((file) => `cli/verbs/${file}`)
-  .filter((path) => !(path in programs) && !/\/(?:get|list|dashboard)\.ts$/.test(path))
+const commandFiles = (await readdir(join(src, 'cli', 'commands')))
+  .map((file) => `cli/commands/${file}`)
+  .filter((path) => !(path in programs) && !/\/(?:get|list|dashboard)-command\.ts$/.test(path))
   .concat('cli/list-connected.ts', 'cli/overview.ts', 'cli/ask-for-daemon.ts');
 const jsonc = ['config/jsonc.ts', 'config/json-edit.ts'];
 const withJsonc = { ...programs, ...Object.fromEntries(jsonc.map((path) => [path, './jsonc.cjs'])) };
 /** Read only where something of a project or plugin is configured. */
 const trust = ['policy/trust.ts', 'policy/unused-rules.ts'];
 const withTrust = { ...withJsonc, ...Object.fromEntries(trust.map((path) => [path, './trust.cjs'])) };
-const commands = { ...withTrust, ...Object.fromEntries(verbs.map((path) => [path, './verbs.cjs'])) };
+const commands = {
+  ...withTrust,
+  ...Object.fromEntries(commandFiles.map((path) => [path, './other-commands.cjs'])),
+};
 
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
-  { name: 'host', entry: 'host.ts', apart: partsOfHost },
+  { name: 'host', entry: 'host/host.ts', apart: partsOfHost },
   // The packages that it imports are CommonJS, too; Jest cannot import() any.
   { name: 'remotes', entry: remotes, apart: errors, supported: { 'dynamic-import': false } },
   { name: 'rare', entry: rare, apart: errors },
   // With the schema library; only `serve --agent` reads it.
   { name: 'agent', entry: 'chat/agent-tools.ts', apart: host },
-  { name: 'serve', entry: 'cli/verbs/serve.ts', apart: { ...host, 'chat/agent-tools.ts': './agent.cjs' } },
+  {
+    name: 'serve',
+    entry: 'cli/commands/serve-command.ts',
+    apart: { ...host, 'chat/agent-tools.ts': './agent.cjs' },
+  },
   { name: 'moving', entry: moving, apart: host },
   { name: 'argument-check', entry: 'call/argument-check.ts', apart: {} },
   {
@@ -93,28 +105,28 @@ const files = [
     apart: { ...errors, 'call/argument-check.ts': './argument-check.cjs' },
     supported: { 'dynamic-import': false },
   },
-  { name: 'chat', entry: 'cli/verbs/chat.ts', apart: host },
-  { name: 'doctor', entry: 'cli/verbs/doctor.ts', apart: host },
+  { name: 'chat', entry: 'cli/commands/chat-command.ts', apart: host },
+  { name: 'doctor', entry: 'cli/commands/doctor-command.ts', apart: host },
   { name: 'jsonc', entry: jsonc, apart: errors },
   { name: 'trust', entry: trust, apart: withJsonc },
-  { name: 'verbs', entry: verbs, apart: withTrust },
-  { name: 'commands', entry: 'cli/commands.ts', apart: commands },
+  { name: 'other-commands', entry: commandFiles, apart: withTrust },
+  { name: 'commands', entry: 'cli/command-table.ts', apart: commands },
   {
     name: 'daemon',
-    entry: 'daemon/server/main.ts',
-    apart: { ...commands, 'cli/commands.ts': './commands.cjs' },
+    entry: 'daemon/server/daemon-main.ts',
+    apart: { ...commands, 'cli/command-table.ts': './commands.cjs' },
   },
-  { name: 'complete', entry: 'cli/completion/complete.ts', apart: {} },
+  { name: 'complete', entry: 'cli/completion/run-complete.ts', apart: {} },
   // Here import() becomes require(), which does not wake the loader for ES modules.
   { name: 'remote', entry: 'daemon/client/quick.ts', apart: errors, supported: { 'dynamic-import': false } },
   {
     name: 'plugboard',
     entry: 'cli/main.ts',
     apart: {
-      'cli/commands.ts': './commands.cjs',
+      'cli/command-table.ts': './commands.cjs',
       // A question of a server, in the middle of a command that the daemon runs.
-      'cli/ask-for-daemon.ts': './verbs.cjs',
-      'cli/completion/complete.ts': './complete.cjs',
+      'cli/ask-for-daemon.ts': './other-commands.cjs',
+      'cli/completion/run-complete.ts': './complete.cjs',
       'cli/workspace-program.ts': './workspace.cjs',
       'daemon/client/quick.ts': './remote.cjs',
     },

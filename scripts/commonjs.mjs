@@ -12,13 +12,13 @@ import { commonJsOptions, keepApart } from './bundle-plugins.mjs';
 import { root } from './run.mjs';
 
 const errors = { 'errors.ts': '../bin/errors.cjs' };
-const host = { ...errors, 'host.ts': '../bin/host.cjs' };
+const host = { ...errors, 'host/host.ts': '../bin/host.cjs' };
 
 const ENTRY_POINTS = [
   { name: 'index', module: 'index', apart: host },
   { name: 'adapters', module: 'adapters/index', apart: errors },
   { name: 'kit', module: 'kit/index', apart: errors },
-  { name: 'serve', module: 'manage/index', apart: host },
+  { name: 'serve', module: 'serve/index', apart: host },
   { name: 'testing', module: 'testing/index', apart: errors },
 ];
 

@@ -39,15 +39,15 @@ export type {
   SampleTool,
 } from './connection/sample-types.ts';
 export { type ErrorCode, PlugboardError } from './errors.ts';
-export type { FailedServer, Host, Readiness, RedirectLogin } from './host.ts';
-export type { ContentOptions, Expansion } from './host-content.ts';
-export { createHost } from './host-library.ts';
-export type { HostEvents, HostOptions } from './host-options.ts';
-export type { ServerReport } from './host-report.ts';
-export { jsonOf, textOf } from './host-results.ts';
-export type { SearchResult } from './host-search.ts';
-export type { HostSession } from './host-session.ts';
-export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from './host-typed.ts';
+export type { FailedServer, Host, Readiness, RedirectLogin } from './host/host.ts';
+export type { ContentOptions, Expansion } from './host/host-content.ts';
+export { createHost } from './host/host-library.ts';
+export type { HostEvents, HostOptions } from './host/host-options.ts';
+export type { ServerReport } from './host/host-report.ts';
+export type { SearchResult } from './host/host-search.ts';
+export type { HostSession } from './host/host-session.ts';
+export { jsonOf, textOf } from './host/result-values.ts';
+export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from './host/typed-tools.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
 export type { ToolSubset } from './policy/tool-subset.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { generatedPages } from '../scripts/docs/pages.mjs';
 import { EXIT_STATUS } from '../src/errors.ts';
-import { Host } from '../src/host.ts';
+import { Host } from '../src/host/host.ts';
 import { EVENT_NAMES } from '../src/manage/event-log.ts';
 import { PAGES, ROOT } from './docs/snippets.ts';
 

@@ -30,6 +30,7 @@ const LAYERS: readonly string[] = [
   'index',
   'serve',
   'manage',
+  'serve/index',
   'chat',
   'doctor',
   'cli',
@@ -39,13 +40,14 @@ const LAYERS: readonly string[] = [
 const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"]*)['"]/g;
 
 /**
- * `lib/clock.ts` → `lib`, `errors.ts` → `errors`; the host's own files at the root, `host-options.ts`, → `host`. The
- * daemon has three: what it and its clients agree on, its clients, and the process itself.
+ * `lib/clock.ts` → `lib`, `errors.ts` → `errors`. The daemon has three layers: the protocol, its clients, and the
+ * process itself. `serve/index.ts` is an entry point, which also exports the management of `manage/`.
  */
 function layerOf(path: string): string {
   const [first = '', second = ''] = path.split(sep);
   if (first === 'daemon') return `${first}/${second}`;
-  return first.replace(/^host-[a-z-]+\.ts$/, 'host').replace(/\.[cm]?[jt]s$/, '');
+  if (path === join('serve', 'index.ts')) return 'serve/index';
+  return first.replace(/\.[cm]?[jt]s$/, '');
 }
 
 /** Every import that goes up, sideways out of the package, or from a folder that the order does not know. */
@@ -79,12 +81,15 @@ it('an import that goes up is found, however it is written', () => {
     write('errors.ts', `export const code = 1;`);
     write('lib/clock.ts', `import { code } from '../errors.ts';\nimport { join } from 'node:path';`);
     write('lib/inner/deep.ts', `import { now } from '../clock.ts';`);
-    write('lib/type.ts', `import type { Host } from '../host.ts';`);
+    write('lib/type.ts', `import type { Host } from '../host/host.ts';`);
     write('call/lazy.ts', `const cli = await import('../cli/main.ts');`);
     write('call/again.ts', `export { now } from "../serve/index.ts";`);
-    write('index.ts', `export { createHost } from './host.ts';\nexport { fake } from './serve/index.ts';`);
-    write('host.ts', `import './lib/clock.ts';\nimport './host-options.ts';`);
-    write('host-options.ts', `import './cli/main.ts';`);
+    write(
+      'index.ts',
+      `export { createHost } from './host/host.ts';\nexport { fake } from './serve/index.ts';`,
+    );
+    write('host/host.ts', `import '../lib/clock.ts';\nimport './host-options.ts';`);
+    write('host/host-options.ts', `import '../cli/main.ts';`);
     write('helpers/string.ts', ``);
     write('cli/main.ts', `import pkg from '../../package.json';`);
     expect(violations(tree)).toEqual([
@@ -92,9 +97,9 @@ it('an import that goes up is found, however it is written', () => {
       'call/lazy.ts imports cli/main.ts',
       'cli/main.ts imports ../package.json',
       'helpers/string.ts is in no layer',
-      'host-options.ts imports cli/main.ts',
+      'host/host-options.ts imports cli/main.ts',
       'index.ts imports serve/index.ts',
-      'lib/type.ts imports host.ts',
+      'lib/type.ts imports host/host.ts',
     ]);
   } finally {
     rmSync(tree, { recursive: true });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { toAiSdk, toGemini, toOpenAI } from '../../dist/adapters/index.js';
-import { decodeModel } from '../../dist/catalog/search/model.js';
+import { decodeModel } from '../../dist/catalog/search/search-model.js';
 import { buildIndex } from '../../dist/catalog/search/tool-index.js';
 import { createHost } from '../../dist/index.js';
 import { stdioClient } from '../stdio-client.mjs';

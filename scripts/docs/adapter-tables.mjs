@@ -9,20 +9,20 @@ import { table } from './table.mjs';
 /** Which interfaces a part of the page shows. */
 const PARTS = {
   'options of every adapter': [['adapter-host.ts', 'AdapterOptions']],
-  'own tools': [['own-tools.ts', 'OwnTool']],
-  'schemas of a tool': [['../host-typed.ts', 'ToolSchema']],
+  'own tools': [['adapter-own-tools.ts', 'OwnTool']],
+  'schemas of a tool': [['../host/typed-tools.ts', 'ToolSchema']],
   'options of toAiSdk': [['ai-sdk.ts', 'AiSdkOptions']],
   'options of toOpenAI': [
     ['openai.ts', 'OpenAIOptions'],
-    ['own-tools.ts', 'OwnToolsOptions'],
+    ['adapter-own-tools.ts', 'OwnToolsOptions'],
   ],
   'options of toAnthropic': [
     ['anthropic.ts', 'AnthropicOptions'],
-    ['own-tools.ts', 'OwnToolsOptions'],
+    ['adapter-own-tools.ts', 'OwnToolsOptions'],
   ],
   'options of toGemini': [
     ['gemini.ts', 'GeminiOptions'],
-    ['own-tools.ts', 'OwnToolsOptions'],
+    ['adapter-own-tools.ts', 'OwnToolsOptions'],
   ],
   'options of toLangChain': [
     ['langchain.ts', 'LangChainOptions'],

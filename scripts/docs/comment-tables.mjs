@@ -6,7 +6,7 @@ import { root } from '../run.mjs';
 import { table } from './table.mjs';
 
 /** Where events are declared, in the order of the table. */
-const EVENT_SOURCES = ['src/host-options.ts', 'src/call/call.ts', 'src/connection/questions-board.ts'];
+const EVENT_SOURCES = ['src/host/host-options.ts', 'src/call/call.ts', 'src/connection/open-questions.ts'];
 
 const COMMENTED = /^ {2}\/\*\*\s((?:(?!\*\/)[\s\S])*)\*\/\n {2}(?:readonly )?'?([\w.]+)'?: (.*)/gm;
 

@@ -1,7 +1,7 @@
 /** The tables of flags in docs/commands.md, from what the commands declare. */
 
 import { Command } from 'commander';
-import { rows } from '../../dist/cli/commands.js';
+import { rows } from '../../dist/cli/command-table.js';
 import { declareProgram } from '../../dist/cli/program.js';
 import { table } from './table.mjs';
 

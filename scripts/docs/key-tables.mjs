@@ -1,6 +1,6 @@
 /** The tables of keys in docs/configuration.md, from the table of keys that the parser and the JSON Schemas are made of. */
 
-import { ENTRY_KEYS, REMOTE_KEYS, SETTINGS_KEYS, STDIO_KEYS } from '../../dist/config/keys.js';
+import { ENTRY_KEYS, REMOTE_KEYS, SETTINGS_KEYS, STDIO_KEYS } from '../../dist/config/config-keys.js';
 import { limitsFor } from '../../dist/config/limits.js';
 import { table } from './table.mjs';
 

@@ -1,7 +1,7 @@
 /** Tools for the AI SDK (`ai` 5, 6 and 7): a live `ToolSet` of dynamic tools. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import { asPlugboardError } from '../errors.ts';
 import {
   type ParsedArguments,
@@ -9,13 +9,13 @@ import {
   type ToolSchema,
   type ToolSchemas,
   type TypedResult,
-} from '../host-typed.ts';
+} from '../host/typed-tools.ts';
 import { isStandard, type StandardSchema } from '../lib/author-schema.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
 import { checkAdapter } from './check-options.ts';
-import { keepLive } from './live.ts';
+import { keepLive } from './live-tools.ts';
 import { errorText, isImage, type MediaPart, mapParts, textOf } from './parts.ts';
 import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
 import { typedHost } from './typed-host.ts';

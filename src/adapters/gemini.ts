@@ -1,10 +1,10 @@
 /** Tools for Gemini: function declarations, and the SDK's own interface of a tool that it calls automatically. */
 
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
+import type { OwnToolsOptions } from './adapter-own-tools.ts';
 import type { Answer } from './answer.ts';
 import { checkAdapter } from './check-options.ts';
-import type { OwnToolsOptions } from './own-tools.ts';
 import { type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 

@@ -1,6 +1,6 @@
 /** The entry point `plugboard/adapters`: a host's tools in the form of each model provider and framework. */
 
-export type { ToolSchema, ToolSchemas, TypedResult } from '../host-typed.ts';
+export type { ToolSchema, ToolSchemas, TypedResult } from '../host/typed-tools.ts';
 export type {
   AdapterHost,
   AdapterOptions,
@@ -8,6 +8,7 @@ export type {
   ModelCall,
   QuarantinedTool,
 } from './adapter-host.ts';
+export type { OwnTool, OwnTools, OwnToolsOptions } from './adapter-own-tools.ts';
 export type {
   AiSdkOptions,
   AiSdkTool,
@@ -45,6 +46,12 @@ export type {
 export { toLangChain } from './langchain.ts';
 export type { MediaFamily } from './media.ts';
 export { MEDIA_TYPES } from './media.ts';
+export type { OpenAIOptions } from './openai.ts';
+export { toOpenAI } from './openai.ts';
+export type { OpenAIChatAdapter, OpenAIChatTool, OpenAIChatToolCall } from './openai-chat.ts';
+export type { OpenAIFunctionCall, OpenAIResponsesAdapter, OpenAITool } from './openai-responses.ts';
+export type { PiApi, PiOptions, PiResult, PiTool } from './pi.ts';
+export { toPi } from './pi.ts';
 export type {
   AiSdkMessage,
   AnthropicMessage,
@@ -53,12 +60,5 @@ export type {
   OpenAIChatMessage,
   OpenAIMessage,
   ProviderMessages,
-} from './messages.ts';
-export { toMessages } from './messages.ts';
-export type { OpenAIOptions } from './openai.ts';
-export { toOpenAI } from './openai.ts';
-export type { OpenAIChatAdapter, OpenAIChatTool, OpenAIChatToolCall } from './openai-chat.ts';
-export type { OpenAIFunctionCall, OpenAIResponsesAdapter, OpenAITool } from './openai-responses.ts';
-export type { OwnTool, OwnTools, OwnToolsOptions } from './own-tools.ts';
-export type { PiApi, PiOptions, PiResult, PiTool } from './pi.ts';
-export { toPi } from './pi.ts';
+} from './provider-messages.ts';
+export { toMessages } from './provider-messages.ts';

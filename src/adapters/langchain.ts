@@ -1,14 +1,14 @@
 /** Tools for LangChain and LangGraph: a live list, of plain tools or of LangChain's own. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
 import { checkAdapter } from './check-options.ts';
 import { GraphNodes } from './graph-nodes.ts';
-import { keepLive } from './live.ts';
+import { keepLive } from './live-tools.ts';
 import { MEDIA_TYPES } from './media.ts';
 import { type OutputPart, outputOf } from './openai-responses.ts';
 import { dataUrl, errorText, isImage, mapParts, type Part, textOf } from './parts.ts';

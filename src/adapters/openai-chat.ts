@@ -1,8 +1,8 @@
 /** Tools for Chat Completions, of OpenAI and compatible servers. */
 
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
-import type { OwnToolsOptions } from './own-tools.ts';
+import type { OwnToolsOptions } from './adapter-own-tools.ts';
 import { dataUrl, errorText, fileName, isImage, type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 

@@ -1,11 +1,11 @@
 /** Tools for OpenAI's Responses API, with its own tool search if the model supports it. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
+import type { OwnToolsOptions } from './adapter-own-tools.ts';
 import type { Answer } from './answer.ts';
 import { foundNames } from './found.ts';
-import type { OwnToolsOptions } from './own-tools.ts';
 import {
   dataUrl,
   errorText,

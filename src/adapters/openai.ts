@@ -1,10 +1,10 @@
 /** Tools for OpenAI: selects one of its two APIs, and has the options of both. */
 
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
+import type { OwnToolsOptions } from './adapter-own-tools.ts';
 import { checkAdapter } from './check-options.ts';
 import { type OpenAIChatAdapter, toOpenAIChat } from './openai-chat.ts';
 import { type OpenAIResponsesAdapter, toOpenAIResponses } from './openai-responses.ts';
-import type { OwnToolsOptions } from './own-tools.ts';
 
 export interface OpenAIOptions extends AdapterOptions, OwnToolsOptions {
   /** Which API the tools are for (default: `responses`). */

@@ -1,7 +1,7 @@
 /** Tools for the coding agent pi: an extension that registers them, and keeps them up to date with the host. */
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import type { Answer } from './answer.ts';

@@ -4,8 +4,8 @@ import { callToolDefinition, schemaHint, type WrappedCall, wrappedCall } from '.
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { MediaLimits } from '../catalog/media-bytes.ts';
 import { type Conversion, convert } from '../catalog/schemas/convert.ts';
-import type { Provider } from '../catalog/schemas/profile.ts';
-import type { JsonSchema } from '../catalog/schemas/write.ts';
+import type { Provider } from '../catalog/schemas/provider-profile.ts';
+import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type {
@@ -15,10 +15,10 @@ import type {
   ModelCall,
   QuarantinedTool,
 } from './adapter-host.ts';
+import { asTool, type OwnTools, ownAnswer } from './adapter-own-tools.ts';
 import { type Answer, type AnswerRequest, answer, bothSignals, failed, readArguments } from './answer.ts';
 import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
 import { withoutNulls } from './nulls.ts';
-import { asTool, type OwnTools, ownAnswer } from './own-tools.ts';
 import { isForAssistant, type Part, partsOf } from './parts.ts';
 import { allowsStrict } from './strict.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
-import type { SchemaChecks } from '../host-typed.ts';
+import type { SchemaChecks } from '../host/typed-tools.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { AdapterHost } from './adapter-host.ts';
 

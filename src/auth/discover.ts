@@ -7,8 +7,8 @@ import type {
 import type { OAuthDetails } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
+import { authFailed } from './auth-errors.ts';
 import type { Wanted } from './challenge.ts';
-import { authFailed } from './messages.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { type IssuerEndpoints, resourceIndicator } from './stored-login.ts';
 

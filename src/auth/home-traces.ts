@@ -11,7 +11,7 @@ import { withFileLock } from '../lib/locked-file.ts';
 import { makeFolder, makeFolderSync } from '../lib/make-folder.ts';
 import type { SecretHome } from '../secrets/store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
-import { dropPending, type PendingLogin, savePending, takePending } from './pending.ts';
+import { dropPending, type PendingLogin, savePending, takePending } from './pending-login.ts';
 
 /** A token request takes at most 30 s, and two of them can be queued before ours. */
 const LOCK_WAIT_MS = 75_000;

@@ -1,6 +1,7 @@
 /** Runs an interactive login: callback listener, browser or pasted address, a limit of five minutes, stored tokens. */
 
 import { PlugboardError } from '../errors.ts';
+import { authFailed } from './auth-errors.ts';
 import { type CallbackAnswer, type CallbackListener, listenForCallback } from './callback.ts';
 import {
   type BegunLogin,
@@ -10,8 +11,7 @@ import {
   type LoginAnswer,
   type LoginContext,
 } from './login.ts';
-import { authFailed } from './messages.ts';
-import { LOGIN_LIMIT_MS } from './pending.ts';
+import { LOGIN_LIMIT_MS } from './pending-login.ts';
 
 /** How many invalid pastes are accepted before the login fails. */
 const MAX_PASTES = 5;

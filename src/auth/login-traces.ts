@@ -1,6 +1,6 @@
 /** The interface for the state of logins besides secrets: locks, change announcements, notes and pending logins. */
 
-import type { PendingLogin } from './pending.ts';
+import type { PendingLogin } from './pending-login.ts';
 
 /** `login`: another user or other scopes. `renewal`: the same login with newer tokens. */
 export type Change = 'login' | 'renewal';

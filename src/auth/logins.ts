@@ -6,7 +6,7 @@ import type { SecretPlace, SecretStore } from '../secrets/store.ts';
 import { type Account, clientKeyOf, loginKeyOf, OWN_ACCOUNT } from './account.ts';
 import { NOTHING_WANTED, type Wanted } from './challenge.ts';
 import type { Change, LoginTraces } from './login-traces.ts';
-import type { PendingLogin } from './pending.ts';
+import type { PendingLogin } from './pending-login.ts';
 import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin } from './stored-login.ts';
 
 /** Older challenges are ignored: the server's requirements may have changed. */

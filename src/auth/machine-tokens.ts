@@ -3,11 +3,11 @@
 import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { forSurface, PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
+import { authFailed, scopeNotGranted } from './auth-errors.ts';
 import { NOTHING_WANTED, scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
 import { type AuthorizationServer, discover } from './discover.ts';
 import { type CrossAppGrant, type Grant, readSource } from './grant.ts';
 import type { LoginContext } from './login.ts';
-import { authFailed, scopeNotGranted } from './messages.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { canonicalUrl, type StoredTokens } from './stored-login.ts';
 import { asked } from './token-request.ts';

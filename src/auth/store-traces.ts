@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
-import type { PendingLogin } from './pending.ts';
+import type { PendingLogin } from './pending-login.ts';
 
 /** Limit on pending logins per server; the oldest are dropped. */
 const MAX_PENDING = 16;

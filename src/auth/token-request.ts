@@ -7,8 +7,8 @@ import type {
 } from '@modelcontextprotocol/client';
 import { PlugboardError } from '../errors.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
+import { authFailed, oauthCode } from './auth-errors.ts';
 import { dpopSession } from './dpop.ts';
-import { authFailed, oauthCode } from './messages.ts';
 import { loadSdk } from './sdk.ts';
 import {
   type IssuerEndpoints,

@@ -5,7 +5,7 @@
  * `docs`) is for the whole server, so `deny` and `ask` also apply to its content; a rule for some tools does not.
  */
 
-import { plainName, serverNames } from '../catalog/names.ts';
+import { plainName, serverNames } from '../catalog/tool-names.ts';
 import type { Permissions } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { ruleMatcher, sessionRule } from '../policy/approval.ts';

@@ -6,8 +6,8 @@
  */
 
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { dialectOf } from '../catalog/schemas/dialect.ts';
 import { followPointer } from '../catalog/schemas/pointer.ts';
+import { dialectOf } from '../catalog/schemas/schema-dialect.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { patternCost } from '../lib/pattern-cost.ts';

@@ -1,6 +1,6 @@
 /** Asks the person of a session about one action, and converts the answer to a permission or an error. */
 
-import { withSignal } from '../connection/questions-board.ts';
+import { withSignal } from '../connection/open-questions.ts';
 import { forSurface, PlugboardError } from '../errors.ts';
 import type { CallContext } from './call.ts';
 import type { ApprovalAnswer, ApprovalRequest, Session } from './session.ts';

@@ -12,7 +12,7 @@ import { createdTask, hasTasks } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
-import { HandedTask } from './handed-task.ts';
+import { HandedTask } from './forwarded-task.ts';
 import { settingsOf } from './settings.ts';
 import { followCall } from './task.ts';
 import { openFirst, wantsUrls } from './url-first.ts';

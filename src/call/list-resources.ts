@@ -1,9 +1,9 @@
 /** Answers `list_mcp_resources`: one page of the servers' resources, one JSON object per line. */
 
 import type { Resource, ResourceTemplate } from '../catalog/accept-lists.ts';
-import { DEFAULT_LISTED, READ_RESOURCE } from '../catalog/resource-tools.ts';
+import { DEFAULT_LISTED, READ_RESOURCE } from '../catalog/resource-tool-definitions.ts';
 import type { ListedResource, ListedTemplate } from '../catalog/resources.ts';
-import { abortable } from '../connection/wait.ts';
+import { abortable } from '../connection/alarm.ts';
 import { asPlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { clean } from '../policy/clean.ts';

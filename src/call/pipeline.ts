@@ -5,15 +5,15 @@
 
 import { PlugboardError } from '../errors.ts';
 import { approve } from './approve.ts';
-import { awaken } from './awaken.ts';
-import { berth } from './berth.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
+import { awaken } from './ensure-connected.ts';
 import { invoke } from './invoke.ts';
-import { learn } from './learn.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
+import { learn } from './record-usage.ts';
 import { resolve } from './resolve.ts';
 import { resourceTools } from './resource-tools.ts';
+import { berth } from './route-session.ts';
 import { shape } from './shape.ts';
 import { telemetry } from './telemetry.ts';
 import { toolSearch } from './tool-search.ts';

@@ -1,7 +1,12 @@
 /** Pipeline of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, which end with reading resources. */
 
 import type { ContentBlock } from '../catalog/accept-result.ts';
-import { LIST_METHOD, READ_METHOD, RESOURCE_TOOLS, resourceRuleNames } from '../catalog/resource-tools.ts';
+import {
+  LIST_METHOD,
+  READ_METHOD,
+  RESOURCE_TOOLS,
+  resourceRuleNames,
+} from '../catalog/resource-tool-definitions.ts';
 import type { ReadResult } from '../catalog/resources.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';

@@ -5,8 +5,8 @@
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { abortable } from '../connection/alarm.ts';
 import type { Connection } from '../connection/connection.ts';
-import { abortable } from '../connection/wait.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { nearest } from '../lib/nearest.ts';

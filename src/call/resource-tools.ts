@@ -3,7 +3,7 @@
  * calls.
  */
 
-import { isResourceTool } from '../catalog/resource-tools.ts';
+import { isResourceTool } from '../catalog/resource-tool-definitions.ts';
 import type { Handler, Stage } from './call.ts';
 
 export const resourceTools: Stage = (context, next) => {

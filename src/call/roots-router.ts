@@ -5,8 +5,8 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type Place, partyAt, rootsKeyOf, rootsParty } from './place.ts';
 import { askForRoots, rootsKey, type SessionRoots } from './root-sets.ts';
+import { type Place, partyAt, rootsKeyOf, rootsParty } from './server-processes.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 
 /** How long a call waits for its server to request roots again, once they are known. */

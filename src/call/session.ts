@@ -1,8 +1,8 @@
 /** The state of one caller across calls: its approvals, its loaded tools, and where its questions are sent. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
+import type { QuestionId } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
-import type { QuestionId } from '../connection/questions-board.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
 

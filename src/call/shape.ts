@@ -12,7 +12,7 @@ import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { cleanResult } from './clean-result.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
-import type { HandedTask } from './handed-task.ts';
+import type { HandedTask } from './forwarded-task.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
 export const WARN_OUTPUT_TOKENS = 10_000;

@@ -6,8 +6,8 @@ import { cleanSchema } from '../policy/clean-schema.ts';
 import { type JsonObject, kindOf, MAX_META_BYTES, sizeFault } from './accept-bounds.ts';
 import { acceptKept, type KeptFields, unknownMembers } from './accept-extra.ts';
 import { readParamHeaders } from './param-headers.ts';
-import { dialectOf } from './schemas/dialect.ts';
 import { remoteRef } from './schemas/refs.ts';
+import { dialectOf } from './schemas/schema-dialect.ts';
 import type { ToolAnnotations } from './tool.ts';
 
 export type TaskSupport = 'required' | 'optional' | 'forbidden';

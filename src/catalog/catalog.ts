@@ -12,6 +12,7 @@ import type { AcceptedTool, TaskSupport } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { cleanKept } from './clean-block.ts';
 import { toolFilter } from './filter.ts';
+import type { Tool, ToolAnnotations } from './tool.ts';
 import {
   assignNames,
   type NameForm,
@@ -20,8 +21,7 @@ import {
   plainName,
   serverNames,
   type ToolKey,
-} from './names.ts';
-import type { Tool, ToolAnnotations } from './tool.ts';
+} from './tool-names.ts';
 
 const MAX_INSTRUCTIONS_CHARS = 4_096;
 

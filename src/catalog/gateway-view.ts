@@ -2,8 +2,8 @@
 
 import type { Snapshot } from './catalog.ts';
 import { type Deferral, foundTools } from './deferral.ts';
-import type { NameForm } from './names.ts';
 import type { Tool } from './tool.ts';
+import type { NameForm } from './tool-names.ts';
 
 export type GatewayView = (
   snapshot: Snapshot,

@@ -6,8 +6,8 @@
  */
 
 import type { Prompt } from './accept-lists.ts';
-import { assignNames, type Naming, plainName } from './names.ts';
 import { type ListedPrompt, presentPrompt } from './prompts.ts';
+import { assignNames, type Naming, plainName } from './tool-names.ts';
 
 /** Length of a server name's beginning that every command keeps; `names.ts` keeps more. */
 const KEPT_SERVER_CHARS = 16;

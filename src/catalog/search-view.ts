@@ -2,9 +2,9 @@
 
 import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
-import type { Habits } from './habits.ts';
-import type { SearchModel } from './search/model.ts';
+import type { SearchModel } from './search/search-model.ts';
 import type { SearchHit, ToolIndex } from './search/tool-index.ts';
+import type { Habits } from './search-usage.ts';
 
 export type Search = (query: string, limit?: number) => Promise<SearchHit[]>;
 
@@ -24,7 +24,7 @@ export function createSearch({ snapshot, habits, model: bytes, warn }: SearchSou
     // The ranker and its asset are loaded with the first search.
     const [{ buildIndex }, { decodeModel, lexicalModel, loadModel }] = await Promise.all([
       import('./search/tool-index.ts'),
-      import('./search/model.ts'),
+      import('./search/search-model.ts'),
     ]);
     model ??= bytes === undefined ? loadModel() : decodeModel(bytes);
     if (model === undefined) {

@@ -1,6 +1,6 @@
 /** The identity of a tool; separate from `names.ts`, whose hashes need Node, because adapters run in browsers. */
 
-import type { ToolKey } from './names.ts';
+import type { ToolKey } from './tool-names.ts';
 
 /** Returns a tool's identity as a map key. */
 export function toolId({ server, tool }: ToolKey): string {

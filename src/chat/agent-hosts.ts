@@ -1,7 +1,7 @@
 /** Creates hosts for threads with their own folder or limits, shares them between alike threads, closes idle ones. */
 
-import { createHost, type Host } from '../host.ts';
-import type { HostOptions } from '../host-options.ts';
+import { createHost, type Host } from '../host/host.ts';
+import type { HostOptions } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** How long an idle host keeps its servers for the next reply. */

@@ -1,12 +1,12 @@
 /** An agent as a tool (SRV-4): `agent` starts a thread with the model the user chose, `agent_reply` continues it. */
 
 import { AGENT, AGENT_REPLY } from '../catalog/deferral.ts';
-import type { OwnCall, OwnTool } from '../serve/own-tools.ts';
+import type { OwnCall, OwnTool } from '../serve/gateway-own-tools.ts';
 import { Agent } from './agent.ts';
 import { AgentBounds, type AgentBoundsOptions } from './agent-bounds.ts';
+import type { AgentEvent, Turn } from './agent-events.ts';
 import { agentSchema, readAgentRequest, readReply, replySchema } from './agent-request.ts';
-import type { AgentEvent, Turn } from './events.ts';
-import { openModel } from './model.ts';
+import { openModel } from './chat-model.ts';
 import { type Thread, Threads, type ThreadsOptions } from './threads.ts';
 
 export interface AgentToolsOptions extends Omit<ThreadsOptions, 'bounds'>, AgentBoundsOptions {

@@ -3,12 +3,12 @@
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import { estimateTokens } from '../catalog/tokens.ts';
 import { PlugboardError } from '../errors.ts';
+import type { AgentEvent, Turn } from './agent-events.ts';
 import type { AgentHost } from './agent-host.ts';
+import type { OpenModel } from './chat-model.ts';
 import { DEFAULT_COMPACT_PROMPT, summarise } from './compact.ts';
 import type { Conversation } from './conversation.ts';
-import type { AgentEvent, Turn } from './events.ts';
-import { toModelMessages } from './messages.ts';
-import type { OpenModel } from './model.ts';
+import { toModelMessages } from './model-messages.ts';
 import { runTurn } from './turn.ts';
 
 /** Maximum requests to the model in one turn. */

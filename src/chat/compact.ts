@@ -1,8 +1,8 @@
 /** Summarizes a conversation that is too long for its model. */
 
 import type { ModelMessage } from 'ai';
-import { modelFailure } from './failure.ts';
-import type { OpenModel } from './model.ts';
+import type { OpenModel } from './chat-model.ts';
+import { modelFailure } from './model-failure.ts';
 import { importSdk } from './packages.ts';
 
 export const DEFAULT_COMPACT_PROMPT: string = `Summarise this conversation for yourself, so that you can go on without it: what the person wants, what was

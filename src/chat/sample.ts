@@ -3,8 +3,8 @@
 import type { ModelMessage } from 'ai';
 import type { SampleRequest } from '../connection/questions.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import { modelFailure } from './failure.ts';
-import type { OpenModel } from './model.ts';
+import type { OpenModel } from './chat-model.ts';
+import { modelFailure } from './model-failure.ts';
 import { importSdk } from './packages.ts';
 
 /** The protocol's create-message result. */

@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { clean } from '../policy/clean.ts';
-import type { Target } from './new-entry.ts';
-import type { Context } from './verb.ts';
-import { joinWords, splitWords } from './words.ts';
+import { joinWords, splitWords } from './argv.ts';
+import type { Context } from './cli-command.ts';
+import type { Target } from './entry-from-flags.ts';
 
 /** A host name with a dot, an IPv4 address or `localhost`, with an optional port and path. */
 const ADDRESS =

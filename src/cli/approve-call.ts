@@ -3,7 +3,7 @@
 import type { Approve } from '../call/session.ts';
 import { reveal } from '../policy/clean.ts';
 import { confirm } from './ask.ts';
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 
 /** Undefined if no one can answer; calls that need approval are then rejected. */
 export function approveCall(context: Context, yes: boolean): Approve | undefined {

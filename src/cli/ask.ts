@@ -1,8 +1,8 @@
 /** Prompts that commands show at the terminal; cancelling one ends the command. */
 
 import { PlugboardError } from '../errors.ts';
+import type { Context } from './cli-command.ts';
 import { type Answer, CANCELLED, openPrompter } from './prompter.ts';
-import type { Context } from './verb.ts';
 
 type Asking = Pick<Context, 'output' | 'signal'>;
 

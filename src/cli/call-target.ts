@@ -1,11 +1,11 @@
 /** Parses which tool a command refers to: `<server> <tool>`, or both in one argument. */
 
 import { knownTools } from '../catalog/known-tools.ts';
-import { possibleOwners } from '../catalog/names.ts';
+import { possibleOwners } from '../catalog/tool-names.ts';
 import { PlugboardError } from '../errors.ts';
 import { loadEffective } from '../policy/effective.ts';
-import type { Context } from './verb.ts';
-import { joinWords } from './words.ts';
+import { joinWords } from './argv.ts';
+import type { Context } from './cli-command.ts';
 
 export interface CalledTool {
   /** Servers that the tool may belong to. */

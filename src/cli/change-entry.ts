@@ -1,11 +1,11 @@
 /** Changes one existing entry: validates it, keeps secrets out of shared files, writes it, and keeps its approval. */
 
-import { type EditableScope, setEntryText, setServer } from '../config/edit.ts';
+import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-new-entry.ts';
+import { type EditableScope, setEntryText, setServer } from '../config/edit-config.ts';
 import { type EntryPlace, placeOfEntry } from '../config/entry-place.ts';
 import type { JsonPath } from '../config/fault.ts';
 import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
@@ -15,15 +15,15 @@ import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
+import { joinWords } from './argv.ts';
+import type { Context } from './cli-command.ts';
+import { keepClientSecret } from './client-secret.ts';
 import { errorDocument, serverDocument, trustVerdicts } from './config-report.ts';
 import { consentStore } from './consent-store.ts';
-import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
-import { describeFailure } from './failure.ts';
 import { unknownServer } from './known-server.ts';
+import { describeFailure } from './report-failure.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
-import type { Context } from './verb.ts';
-import { joinWords } from './words.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -111,7 +111,7 @@ export async function changeEntry(
   }
   if (expanded !== undefined && secret !== undefined) await keepClientSecret(context, expanded, secret);
   if (inputs.size > 0) {
-    const { openInputs } = await import('./inputs.ts');
+    const { openInputs } = await import('./settle-inputs.ts');
     for (const [id, value] of inputs)
       await openInputs(context).set({ id, owner: inputOwner(written) }, value);
   }

@@ -7,12 +7,12 @@ import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { switchedOffBy } from '../config/switches.ts';
 import type { PlugboardError } from '../errors.ts';
-import type { ServerReport } from '../host-report.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import type { TrustVerdict } from '../policy/trust.ts';
 import { waitingFor } from '../policy/waiting.ts';
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 
 type Verdicts = ReadonlyMap<string, TrustVerdict>;
 

@@ -8,11 +8,11 @@ import { reveal } from '../policy/clean.ts';
 import { consentTerms, replacedBy, shownInputs } from '../policy/consent-terms.ts';
 import { runsInProject } from '../policy/needs-consent.ts';
 import type { TrustVerdict } from '../policy/trust.ts';
-import { WORKSPACE_NAME } from '../workspace/entry.ts';
+import { WORKSPACE_NAME } from '../workspace/workspace-entry.ts';
 import { confirm } from './ask.ts';
+import type { Context } from './cli-command.ts';
 import { consentStore } from './consent-store.ts';
 import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
-import type { Context } from './verb.ts';
 
 /** Shows everything that determines what would run; invisible characters are written as escapes. */
 export function describeForConsent(

@@ -2,7 +2,7 @@
 
 import { asPlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 import type { CommandHost } from './with-host.ts';
 
 export async function askServers<T>(

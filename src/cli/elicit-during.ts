@@ -2,7 +2,7 @@
 
 import type { ElicitAnswer, Questioned } from '../connection/questions.ts';
 import { clean } from '../policy/clean.ts';
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 
 type Elicit = NonNullable<Questioned['elicit']>;
 

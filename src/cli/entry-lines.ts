@@ -4,8 +4,8 @@ import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { reveal } from '../policy/clean.ts';
+import { joinWords } from './argv.ts';
 import { layOut } from './table.ts';
-import { joinWords } from './words.ts';
 
 /** A name and a value; an empty name continues the previous pair. */
 export type Pair = readonly [name: string, value: string];

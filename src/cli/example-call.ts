@@ -3,8 +3,8 @@
 import type { Tool } from '../catalog/tool.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { hidesText } from '../policy/clean.ts';
+import { joinWords } from './argv.ts';
 import { propertiesOf, requiredOf, resolved, type Schema } from './schema-text.ts';
-import { joinWords } from './words.ts';
 
 /** Maximum nesting of objects and lists in the example. */
 const MAX_DEPTH = 6;

@@ -4,7 +4,7 @@ import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { EditedFile, FileEdit } from '../config/import/file-edits.ts';
-import { readValue } from '../config/import/write.ts';
+import { readValue } from '../config/import/write-program.ts';
 import { valueAt } from '../config/value-at.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';

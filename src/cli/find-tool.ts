@@ -1,14 +1,14 @@
 /** Finds a tool by any spelling of its name, and reports an unknown one with suggestions. */
 
-import { plainName } from '../catalog/names.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { plainName } from '../catalog/tool-names.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
+import { joinWords } from './argv.ts';
 import type { CalledTool } from './call-target.ts';
 import { didYouMean } from './known-server.ts';
 import type { CommandHost } from './with-host.ts';
-import { joinWords } from './words.ts';
 
 /** Rejects a tool that its entry disables, naming the key that does. */
 export function refuseHidden(host: Pick<CommandHost, 'inspect'>, spec: ServerSpec, name: string): void {

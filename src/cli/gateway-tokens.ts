@@ -2,8 +2,8 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { NewToken } from '../serve/token-file.ts';
+import { type Context, type Flags, textFlag } from './cli-command.ts';
 import { readSecret } from './secret-flag.ts';
-import { type Context, type Flags, textFlag } from './verb.ts';
 
 /** Reads the call token given to `serve`; with --issuer or --no-auth it is never read from the environment. */
 export function givenToken(context: Context, flags: Flags): Promise<string | undefined> {

@@ -1,15 +1,15 @@
 /** Plans the import of inputs that imported servers refer to; stored answers are not imported. */
 
+import { INPUTS } from '../config/config-keys.ts';
 import { readDocument } from '../config/document.ts';
-import { change, type EditableScope, editTarget } from '../config/edit.ts';
+import { change, type EditableScope, editTarget } from '../config/edit-config.ts';
 import type { Found, FoundInput } from '../config/import/find.ts';
-import { INPUTS } from '../config/keys.ts';
 import { valueAt } from '../config/value-at.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { reveal } from '../policy/clean.ts';
+import type { Context } from './cli-command.ts';
 import type { Planned } from './import-plan.ts';
-import type { Context } from './verb.ts';
 
 export interface PlannedInput {
   readonly id: string;

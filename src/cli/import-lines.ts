@@ -1,14 +1,14 @@
 /** Formats an import for a person: per file, the action for each server and the settings that are lost. */
 
-import type { Agent } from '../config/import/agent.ts';
 import type { Found, FoundFile } from '../config/import/find.ts';
+import type { Agent } from '../config/import/foreign-agent.ts';
 import { clean, reveal } from '../policy/clean.ts';
 import type { Difference } from '../policy/differences.ts';
+import { joinWords } from './argv.ts';
 import type { Action, Planned } from './import-plan.ts';
 import type { Output } from './output.ts';
 import type { Paint } from './paint.ts';
 import { padEnd, width } from './table.ts';
-import { joinWords } from './words.ts';
 
 const MARKS: Readonly<Record<Action, { mark: string; paint: keyof Paint }>> = {
   add: { mark: '+', paint: 'good' },

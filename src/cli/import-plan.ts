@@ -1,16 +1,16 @@
 /** Plans an import: decides the action for each server of another agent before anything is written. */
 
 import { join } from 'node:path';
+import { takeClientSecret } from '../config/check-new-entry.ts';
 import { describeEntry } from '../config/describe.ts';
 import { readDocument } from '../config/document.ts';
-import { type EditableScope, type EditTarget, editTarget, serversPath } from '../config/edit.ts';
+import { type EditableScope, type EditTarget, editTarget, serversPath } from '../config/edit-config.ts';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Fault } from '../config/fault.ts';
 import type { Found, FoundServer } from '../config/import/find.ts';
 import type { Lost } from '../config/import/translation.ts';
 import { inputIds } from '../config/inputs.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
-import { takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { dropPrivileges } from '../config/privileges.ts';
 import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
@@ -19,10 +19,10 @@ import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { compare, type Difference } from '../policy/differences.ts';
-import { blockingRule } from '../policy/managed.ts';
+import { blockingRule } from '../policy/managed-rules.ts';
 import { secretValues } from '../policy/secret-values.ts';
 
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -3,12 +3,12 @@
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readDocument } from '../config/document.ts';
-import type { Agent, Where } from '../config/import/agent.ts';
 import { AGENTS, agentCalled } from '../config/import/agents.ts';
 import { knownFile, recognise } from '../config/import/any-file.ts';
 import { type Found, findForeign, readDocumentOf } from '../config/import/find.ts';
+import type { Agent, Where } from '../config/import/foreign-agent.ts';
 import { PlugboardError } from '../errors.ts';
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 
 export interface Sources {
   readonly found: Found;

@@ -1,13 +1,13 @@
 /** Writes the servers and inputs of an import into the configuration. */
 
-import { editTarget, setServer } from '../config/edit.ts';
-import { expandedSpec } from '../config/new-entry.ts';
+import { expandedSpec } from '../config/check-new-entry.ts';
+import { editTarget, setServer } from '../config/edit-config.ts';
 import { asPlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
-import { keepClientSecret } from './credentials.ts';
+import type { Context } from './cli-command.ts';
+import { keepClientSecret } from './client-secret.ts';
 import { type PlannedInput, writeInputs } from './import-inputs.ts';
 import type { Planned } from './import-plan.ts';
-import type { Context } from './verb.ts';
 
 export async function writeImport(
   context: Context,

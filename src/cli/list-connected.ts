@@ -2,13 +2,13 @@
 
 import type { LoadedConfig } from '../config/load.ts';
 import { EXIT_STATUS } from '../errors.ts';
-import type { ServerReport } from '../host-report.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import { isRequired } from '../policy/required.ts';
+import type { Context } from './cli-command.ts';
+import { NOTHING } from './commands/list-command.ts';
 import { reachedBy } from './listed-server.ts';
 import { LiveBlock } from './live-block.ts';
 import { type ListedServer, reportLines, rowLayout, summary } from './report-lines.ts';
-import type { Context } from './verb.ts';
-import { NOTHING } from './verbs/list.ts';
 import { type CommandHost, openHost } from './with-host.ts';
 
 export interface ListOptions {

@@ -2,7 +2,7 @@
 
 import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
-import { joinWords } from './words.ts';
+import { joinWords } from './argv.ts';
 
 /** Returns the command line in shell syntax, or the url. */
 export function reachedBy(spec: ServerSpec): { readonly command?: string; readonly url?: string } {

@@ -2,7 +2,7 @@
 /** Entry point of the command `plugboard`, and the only place that ends the process. */
 
 import { writeSync } from 'node:fs';
-import { DAEMON_COMMANDS } from '../daemon/protocol/commands.ts';
+import { DAEMON_COMMANDS } from '../daemon/protocol/daemon-commands.ts';
 import { readVersion } from '../lib/version.ts';
 
 const STDOUT = 1;
@@ -18,7 +18,7 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
 }
 
 async function completeWords(): Promise<void> {
-  const { runComplete } = await import('./completion/complete.ts');
+  const { runComplete } = await import('./completion/run-complete.ts');
   await runComplete(words.slice(1));
 }
 
@@ -39,6 +39,6 @@ async function main(): Promise<void> {
     const status = await runWorkspaceQuickly(words.slice(1), process.env, (code) => process.exit(code));
     if (status !== undefined) process.exit(status);
   }
-  const { runCommand } = await import('./commands.ts');
+  const { runCommand } = await import('./command-table.ts');
   process.exit(await runCommand(words, (status) => process.exit(status)));
 }

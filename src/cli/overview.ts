@@ -1,13 +1,13 @@
 /** `plugboard` without arguments on a terminal: shows the state from files alone, and suggests the next command. */
 
-import type { ServerReport } from '../host-report.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import { loadEffective } from '../policy/effective.ts';
+import type { Context } from './cli-command.ts';
 import { configuredReport, trustVerdicts } from './config-report.ts';
 import type { Output } from './output.ts';
 import { noteProblems } from './problems.ts';
 import { reportLines, rowLayout, summary, toolCount } from './report-lines.ts';
 import { layOut, width, wrap } from './table.ts';
-import type { Context } from './verb.ts';
 
 /** Lines other than the rows of servers, which use the rest of the window. */
 const OTHER_LINES = 8;

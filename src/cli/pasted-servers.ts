@@ -5,9 +5,9 @@ import { readDocumentOf } from '../config/import/find.ts';
 import { jsonOf, parseJsonc } from '../config/jsonc.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import type { Context } from './cli-command.ts';
 import { foreignPlaces } from './foreign-places.ts';
 import { parseJson } from './json-argument.ts';
-import type { Context } from './verb.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

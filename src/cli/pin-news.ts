@@ -4,8 +4,8 @@ import type { ServerSpec } from '../config/entry.ts';
 import { clean } from '../policy/clean.ts';
 import { pinKey } from '../policy/pins.ts';
 import { type PinNews, takeNews } from '../policy/pins-news.ts';
-import type { Context } from './verb.ts';
-import { joinWords } from './words.ts';
+import { joinWords } from './argv.ts';
+import type { Context } from './cli-command.ts';
 
 const MAX_NAMED = 5;
 

@@ -2,7 +2,7 @@
 
 import { findProjectRoot } from '../config/home.ts';
 import { environmentOutside } from '../lib/find-program.ts';
-import type { Context } from './verb.ts';
+import type { Context } from './cli-command.ts';
 
 export function programEnvironment({ env, cwd }: Pick<Context, 'env' | 'cwd'>): NodeJS.ProcessEnv {
   return environmentOutside(env, findProjectRoot(cwd));

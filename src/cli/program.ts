@@ -5,11 +5,11 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { findHome } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
+import { type CommandRow, type Context, collect, type Flags, listFlag, textFlag } from './cli-command.ts';
 import { parseExtraServers } from './extra-server.ts';
 import { DEFAULT_COLUMNS, fitHelp, HELP_LAYOUT } from './help-layout.ts';
 import type { Output } from './output.ts';
 import { noCommand, unknownCommand, usageError } from './usage-error.ts';
-import { type CommandRow, type Context, collect, type Flags, listFlag, textFlag } from './verb.ts';
 
 export interface Invocation {
   readonly argv: readonly string[];

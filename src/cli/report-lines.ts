@@ -1,7 +1,7 @@
 /** Formats one server of `list`: a row of fixed columns, and below it the error. */
 
 import { basename } from 'node:path';
-import type { ServerReport } from '../host-report.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
 import type { Paint } from './paint.ts';

@@ -6,8 +6,8 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import type { Context } from './cli-command.ts';
 import { resultText, type ToolResult } from './result-text.ts';
-import type { Context } from './verb.ts';
 
 type Block = Readonly<Record<string, unknown>>;
 

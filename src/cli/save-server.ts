@@ -1,11 +1,11 @@
 /** Writes new entries: validates them, writes them, and approves those that the person adds to a project. */
 
-import { type EditableScope, editTarget, setServer } from '../config/edit.ts';
+import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-new-entry.ts';
+import { type EditableScope, editTarget, setServer } from '../config/edit-config.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { findProjectRoot } from '../config/home.ts';
 import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/new-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { placeholdersIn } from '../config/placeholders.ts';
 import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
@@ -18,15 +18,15 @@ import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
 import { waitingFor } from '../policy/waiting.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
+import { joinWords } from './argv.ts';
+import type { Context } from './cli-command.ts';
+import { keepClientSecret } from './client-secret.ts';
 import { errorDocument, serverDocument, trustVerdicts } from './config-report.ts';
 import { consentStore } from './consent-store.ts';
-import { keepClientSecret } from './credentials.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure } from './report-failure.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
-import type { Context } from './verb.ts';
-import { joinWords } from './words.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -171,7 +171,7 @@ async function keepInputs(
   inputs: ReadonlyMap<string, string>,
 ): Promise<void> {
   if (inputs.size === 0) return;
-  const { openInputs } = await import('./inputs.ts');
+  const { openInputs } = await import('./settle-inputs.ts');
   const store = openInputs(context);
   for (const [id, value] of inputs) await store.set({ id, owner: inputOwner(spec) }, value);
 }

@@ -1,10 +1,10 @@
 /** The flag `-s/--scope`, which selects one of three scopes to write to. */
 
 import { Option } from 'commander';
-import type { EditableScope } from '../config/edit.ts';
+import type { EditableScope } from '../config/edit-config.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { EDITABLE_SCOPES } from '../config/removal.ts';
-import { type Flags, textFlag } from './verb.ts';
+import { type Flags, textFlag } from './cli-command.ts';
 
 export function scopeOption(description: string): Option {
   return new Option('-s, --scope <scope>', description).choices(EDITABLE_SCOPES);

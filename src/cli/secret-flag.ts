@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { askForSecret } from './ask.ts';
+import { type Context, type Flags, textFlag } from './cli-command.ts';
 import { readStdin } from './read-stdin.ts';
-import { type Context, type Flags, textFlag } from './verb.ts';
 
 const STDIN = '-';
 

@@ -5,8 +5,8 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { reveal } from '../policy/clean.ts';
 import { type LiteralSecret, literalSecrets, withReplaced } from '../policy/literal-secrets.ts';
+import type { Context } from './cli-command.ts';
 import { CANCELLED, openPrompter } from './prompter.ts';
-import type { Context } from './verb.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

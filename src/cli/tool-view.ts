@@ -2,16 +2,16 @@
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
-import type { InspectedTool } from '../host-inspect.ts';
+import type { InspectedTool } from '../host/inspect-tools.ts';
 import { clean } from '../policy/clean.ts';
 import { calledTool } from './call-target.ts';
+import type { Context, Flags } from './cli-command.ts';
 import { exampleCall } from './example-call.ts';
 import { findTool } from './find-tool.ts';
 import { heldReason, releaseCommand } from './held-tools.ts';
 import type { Output } from './output.ts';
 import { type ArgumentText, argumentTexts } from './schema-text.ts';
 import { wrap } from './table.ts';
-import type { Context, Flags } from './verb.ts';
 import { withLists } from './with-lists.ts';
 
 const INDENT = '  ';

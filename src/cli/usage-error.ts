@@ -3,7 +3,7 @@
 import type { Command, CommanderError } from 'commander';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
-import type { CommandRow } from './verb.ts';
+import type { CommandRow } from './cli-command.ts';
 
 /** Names of commands in other tools. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {

@@ -4,12 +4,13 @@ import type { Approve } from '../call/session.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Questioned } from '../connection/questions.ts';
 import { allowsDaemon } from '../daemon/client/wanted.ts';
-import type { Host } from '../host.ts';
-import type { ServerReport } from '../host-report.ts';
+import type { Host } from '../host/host.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
 import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
+import type { Context } from './cli-command.ts';
 import { trustVerdicts } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
@@ -17,7 +18,6 @@ import { labelled } from './labelled.ts';
 import { reportPinNews } from './pin-news.ts';
 import { noteConcerning, noteProblems } from './problems.ts';
 import { projectRoots } from './project-roots.ts';
-import type { Context } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
 
 export interface Need {
@@ -109,7 +109,7 @@ export async function openHost(
   const refused = new Set<string>();
   let config = need.servers === 'all' ? read : await settleTrust(context, read, need.servers, refused);
   if (output.canAsk && need.connect !== 'none') {
-    const { settleInputs } = await import('./inputs.ts');
+    const { settleInputs } = await import('./settle-inputs.ts');
     const { servers } = need;
     const needed = config.servers.filter(({ name }) => servers === 'all' || servers.includes(name));
     await settleInputs(context, config, needed);
@@ -143,7 +143,7 @@ async function startForLater({ home, env }: Context): Promise<void> {
 
 async function ownHost(context: Context, config: LoadedConfig, need: Need): Promise<CommandHost> {
   const { cwd, home, extra, env, signal } = context;
-  const { createHost } = await import('../host.ts');
+  const { createHost } = await import('../host/host.ts');
   signal.throwIfAborted();
   return createHost({
     cwd,

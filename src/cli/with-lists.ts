@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
+import type { Context, Flags } from './cli-command.ts';
 import { labelled } from './labelled.ts';
-import type { Context, Flags } from './verb.ts';
 import { whileConnecting } from './waiting-line.ts';
 import { type CommandHost, noteMissing, openHost } from './with-host.ts';
 

@@ -1,12 +1,12 @@
 /** Opens a host for a long-running command, with the library's defaults instead of those of one-shot commands. */
 
 import type { LoadedConfig } from '../config/load.ts';
-import type { Host } from '../host.ts';
-import type { HostOptions } from '../host-options.ts';
+import type { Host } from '../host/host.ts';
+import type { HostOptions } from '../host/host-options.ts';
 import { clean } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
-import { servedWorkspace, workspaceList } from '../workspace/entry.ts';
-import type { Context } from './verb.ts';
+import { servedWorkspace, workspaceList } from '../workspace/workspace-entry.ts';
+import type { Context } from './cli-command.ts';
 
 export interface OwnHostOptions
   extends Pick<HostOptions, 'approve' | 'elicit' | 'sample' | 'roots' | 'sessions' | 'model'> {
@@ -23,7 +23,7 @@ export async function withOwnHost(
   const config = await settleInputsFirst(context);
   const builtIn = servedWorkspace(workspace);
   const hasBuiltIn = config !== undefined && Object.keys(builtIn?.(config.settings) ?? {}).length > 0;
-  const { createHost } = await import('../host.ts');
+  const { createHost } = await import('../host/host.ts');
   signal.throwIfAborted();
   const made: HostOptions = {
     cwd,
@@ -53,7 +53,7 @@ export async function withOwnHost(
 export async function settleInputsFirst(context: Context): Promise<LoadedConfig | undefined> {
   if (!context.output.canAsk) return undefined;
   const { cwd, home, extra } = context;
-  const { settleInputs } = await import('./inputs.ts');
+  const { settleInputs } = await import('./settle-inputs.ts');
   const config = await loadEffective({ cwd, home, env: context.env, extra });
   await settleInputs(context, config, config.servers);
   return config;

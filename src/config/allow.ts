@@ -1,6 +1,6 @@
 /** Saves an "always" answer as an allow rule in the user's configuration, for servers of one owner only. */
 
-import { change } from './edit.ts';
+import { change } from './edit-config.ts';
 import type { Home } from './home.ts';
 import { allowPath, type Identity } from './rules.ts';
 import { valueAt } from './value-at.ts';

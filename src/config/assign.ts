@@ -5,8 +5,8 @@
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
+import { ENTRY_KEYS } from './config-keys.ts';
 import { type Fault, type JsonPath, showPath } from './fault.ts';
-import { ENTRY_KEYS } from './keys.ts';
 import { otherAgentsHint } from './other-agents-keys.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

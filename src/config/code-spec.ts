@@ -1,9 +1,9 @@
 /** Validates servers given in code, like those from a file. */
 
 import { PlugboardError } from '../errors.ts';
+import { ENTRY_KEYS } from './config-keys.ts';
 import type { Problem, ServerSpec } from './entry.ts';
 import { IN_PROCESS_KEY } from './in-process.ts';
-import { ENTRY_KEYS } from './keys.ts';
 import { otherAgentsHint } from './other-agents-keys.ts';
 import { parseEntry } from './parse.ts';
 

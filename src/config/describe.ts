@@ -2,8 +2,8 @@
 
 import { basename } from 'node:path';
 import { isRecord } from '../lib/json-rpc.ts';
+import { ENTRY_KEYS } from './config-keys.ts';
 import { isInProcess, isStdio, type ServerEntry, type ServerSpec } from './entry.ts';
-import { ENTRY_KEYS } from './keys.ts';
 import { partsOf } from './reference.ts';
 import {
   hideSecretsInArgs,

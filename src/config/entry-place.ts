@@ -1,7 +1,7 @@
 /** Finds the location of a server's entry, even if the entry is invalid. */
 
 import { readDocument } from './document.ts';
-import { type EditableScope, type EditTarget, editTarget, serversPath, targetOf } from './edit.ts';
+import { type EditableScope, type EditTarget, editTarget, serversPath, targetOf } from './edit-config.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Home } from './home.ts';
 import type { LoadedConfig } from './load.ts';

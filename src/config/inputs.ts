@@ -2,9 +2,9 @@
 
 import { isRecord } from '../lib/json-rpc.ts';
 import { loadsCode } from './code-variables.ts';
+import { INPUTS } from './config-keys.ts';
 import { type InputQuestion, isForeign, type ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
-import { INPUTS } from './keys.ts';
 import { partsOf } from './reference.ts';
 
 /** Keys in which references are expanded. */

@@ -1,6 +1,6 @@
 /** The JSON Schemas of the package, generated from the table of keys. */
 
-import { ENTRY_KEYS, INPUTS, PROJECT_PERMISSIONS, PROJECT_SERVERS, SETTINGS_KEYS } from './keys.ts';
+import { ENTRY_KEYS, INPUTS, PROJECT_PERMISSIONS, PROJECT_SERVERS, SETTINGS_KEYS } from './config-keys.ts';
 import { type JsonSchema, type Keys, object } from './kind.ts';
 
 const DIALECT = 'http://json-schema.org/draft-07/schema#';

@@ -2,7 +2,7 @@
 
 import type { ServerSpec } from './entry.ts';
 import type { LoadedConfig } from './load.ts';
-import { allSpecs, mergeSpecs } from './merge.ts';
+import { allSpecs, mergeSpecs } from './merge-specs.ts';
 
 /**
  * Returns the new configuration, with the previous servers of files that cannot be read now. A half-saved file must not

@@ -1,10 +1,6 @@
 /** Parses `unknown` values into server entries and settings, the only place that does; invalid values become faults. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
-import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
-import { readGiven } from './given-entry.ts';
-import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessServer } from './in-process.ts';
 import {
   CONFIG_FILE_KEYS,
   ENTRY_KEYS,
@@ -13,7 +9,11 @@ import {
   REMOTE_KEYS,
   SETTINGS_KEYS,
   STDIO_KEYS,
-} from './keys.ts';
+} from './config-keys.ts';
+import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
+import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
+import { readGiven } from './given-entry.ts';
+import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessServer } from './in-process.ts';
 import { object } from './kind.ts';
 import { reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';

@@ -1,6 +1,6 @@
 /** Plans the removal of an entry: one location for a known server, every editable location for an invalid one. */
 
-import { type EditableScope, type EditTarget, editTarget, removeServer, targetOf } from './edit.ts';
+import { type EditableScope, type EditTarget, editTarget, removeServer, targetOf } from './edit-config.ts';
 import type { Scope, ServerSpec } from './entry.ts';
 import type { Home } from './home.ts';
 import type { LoadedConfig } from './load.ts';

@@ -1,7 +1,7 @@
 /** Writes a user's own switch for a server in one project. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import { change, type EditOptions, serversPath } from './edit.ts';
+import { change, type EditOptions, serversPath } from './edit-config.ts';
 import { valueAt } from './value-at.ts';
 
 /** Writes a switch for one project, or removes it if it is undefined; also removes objects that become empty. */

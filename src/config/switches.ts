@@ -3,9 +3,9 @@
  */
 
 import { isRecord } from '../lib/json-rpc.ts';
+import { PROJECT_SERVERS } from './config-keys.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
-import { PROJECT_SERVERS } from './keys.ts';
 
 /** Enabled or disabled, by server name. */
 export type Switches = ReadonlyMap<string, boolean>;

@@ -6,16 +6,15 @@ import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
-import type { ConnectionContext } from './context.ts';
-import { Departures } from './departures.ts';
+import { type Alarm, abortable, setAlarm } from './alarm.ts';
+import { Departures } from './closing-connections.ts';
+import type { ConnectionContext } from './connection-context.ts';
 import type { Negotiated } from './eras.ts';
 import type { ListKind, ListResult } from './listing.ts';
-import { Live } from './live.ts';
+import { Live } from './live-connection.ts';
 import { LogGate } from './log-gate.ts';
 import type { LogLevel } from './log-levels.ts';
-import { Newcomer } from './newcomer.ts';
 import { openServer, type Phase } from './open.ts';
-import { PatientLister } from './patient-lister.ts';
 import type { Params, RequestOptions } from './peer.ts';
 import {
   absenceOf,
@@ -27,9 +26,10 @@ import {
   refusalOf,
   startTimeout,
 } from './reasons.ts';
+import { PatientLister } from './retrying-lister.ts';
 import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
+import { Newcomer } from './server-receiver.ts';
 import { type ConnectionState, transition } from './state.ts';
-import { type Alarm, abortable, setAlarm } from './wait.ts';
 
 /** A start in progress. Once aborted it is ending, and a new start may follow it. */
 interface Start {

@@ -7,9 +7,9 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isErrorLine, tellingLine } from '../transport/cause-line.ts';
 import type { Transport } from '../transport/contract.ts';
 import { listeningLine } from '../transport/listening.ts';
-import { isErrorLine, tellingLine } from '../transport/telling-line.ts';
 import type { Implementation, Negotiated, Verdict } from './eras.ts';
 import { type ListResult, listAll } from './listing.ts';
 import { negotiate } from './negotiate.ts';

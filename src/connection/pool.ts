@@ -3,7 +3,7 @@
 import { isInProcess, type ServerSpec } from '../config/entry.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { Connection } from './connection.ts';
-import type { ConnectionContext } from './context.ts';
+import type { ConnectionContext } from './connection-context.ts';
 import { hostClosed } from './reasons.ts';
 import type { ConnectionState } from './state.ts';
 

@@ -1,7 +1,7 @@
 /** The questions of servers to a client, in either era: requests, answers, and capabilities (CAL-3). */
 
+import type { QuestionId } from './open-questions.ts';
 import type { Params } from './peer.ts';
-import type { QuestionId } from './questions-board.ts';
 import type { SampleParams } from './sample-types.ts';
 
 const MAX_ROOTS = 1_000;

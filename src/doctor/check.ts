@@ -5,7 +5,7 @@ import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { expandEntry } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { ServerReport } from '../host-report.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import type { Finding } from '../policy/scan.ts';
 
 export interface Check {

@@ -3,7 +3,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { isStdio } from '../config/entry.ts';
-import { serverEnvironment } from '../transport/environment.ts';
+import { serverEnvironment } from '../transport/server-environment.ts';
 import { chosenFolder, privateName } from '../transport/start-folder.ts';
 import type { Check, ServerCase } from './check.ts';
 

@@ -2,7 +2,7 @@
 
 import { describeEntry } from '../config/describe.ts';
 import { isRemote } from '../config/entry.ts';
-import type { ServerReport } from '../host-report.ts';
+import type { ServerReport } from '../host/host-report.ts';
 import { type Check, plural, type ServerCase } from './check.ts';
 
 const MAX_TRIED_CHARS = 120;

@@ -1,6 +1,6 @@
 /** Reports tools that cannot be used unchanged: omitted, on hold, or with names that are shortened for models. */
 
-import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/names.ts';
+import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/tool-names.ts';
 import { type Check, plural, type ServerCase } from './check.ts';
 
 const MAX_SHOWN = 5;

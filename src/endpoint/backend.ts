@@ -5,10 +5,10 @@ import type { Era, Implementation } from '../connection/eras.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import type { Asker, Params } from './eras.ts';
-import type { Front } from './front.ts';
+import type { Front } from './client-connection.ts';
+import type { Asker, Params } from './client-era.ts';
+import type { Held } from './client-rounds.ts';
 import type { MethodTable } from './methods.ts';
-import type { Held } from './rounds.ts';
 import type { RpcFailure } from './rpc-failure.ts';
 
 export type ListKind = 'tools' | 'resources' | 'prompts';

@@ -1,7 +1,7 @@
 /** Reads a client's elicitation capabilities: forms, or URLs to visit. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import type { Asker } from './eras.ts';
+import type { Asker } from './client-era.ts';
 
 /** The first version in which an elicitation has a mode, and may be a URL. */
 export const FIRST_MODE_VERSION = '2025-11-25';

@@ -12,13 +12,13 @@ import {
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
-import { isLegacyOpening, type Params, unsupportedVersion } from './eras.ts';
-import { Front } from './front.ts';
-import { type Body, readBody } from './http-body.ts';
-import { endWith, HttpExchange, type HttpExchangeOptions } from './http-exchange.ts';
+import { Front } from './client-connection.ts';
+import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
 import { callEventIds, callOfEvent } from './lost-calls.ts';
+import { type Body, readBody } from './request-body.ts';
+import { endWith, HttpExchange, type HttpExchangeOptions } from './response-stream.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { SessionRecords } from './session-records.ts';
 import type { Exchange } from './work.ts';

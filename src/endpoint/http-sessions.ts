@@ -5,9 +5,9 @@ import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Backend, ListKind } from './backend.ts';
-import { Front, type InitializedClient } from './front.ts';
-import { eventOf, type HttpExchange } from './http-exchange.ts';
+import { Front, type InitializedClient } from './client-connection.ts';
 import { MissedEvents } from './missed-events.ts';
+import { eventOf, type HttpExchange } from './response-stream.ts';
 import type { SessionRecords } from './session-records.ts';
 
 const MAX_SESSIONS = 10_000;

@@ -5,9 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
-import { Front } from './front.ts';
-import { readBody } from './http-body.ts';
+import { Front } from './client-connection.ts';
 import { refuse } from './http-mcp.ts';
+import { readBody } from './request-body.ts';
 
 const STREAM_PATH = '/sse';
 const POST_PATH = '/messages';

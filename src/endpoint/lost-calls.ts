@@ -5,7 +5,7 @@
  */
 
 import type { RequestId } from '../lib/json-rpc.ts';
-import type { EventIds } from './http-exchange.ts';
+import type { EventIds } from './response-stream.ts';
 
 const PREFIX = 'call';
 const EVENT_ID = /^call\.([\w-]{1,256})\.\d+$/;

@@ -6,7 +6,7 @@
  */
 
 import type { Era } from '../connection/eras.ts';
-import type { Asker, Params } from './eras.ts';
+import type { Asker, Params } from './client-era.ts';
 import type { Work } from './work.ts';
 
 interface Common {

@@ -1,7 +1,7 @@
 /** Buffers the latest events of a session, for a client that resumes after its stream broke. */
 
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
-import { eventOf } from './http-exchange.ts';
+import { eventOf } from './response-stream.ts';
 
 const MAX_EVENTS = 256;
 const MAX_CHARS: number = 64 * 1024;

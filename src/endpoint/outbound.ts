@@ -2,7 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
-import type { Params } from './eras.ts';
+import type { Params } from './client-era.ts';
 import type { Ask, Exchange } from './work.ts';
 
 /** Questions that may be open for one person at the same time. */

@@ -1,7 +1,7 @@
 /** Reads fields of a client's request before it is handled. */
 
 import { isRecord } from '../lib/json-rpc.ts';
-import type { Params } from './eras.ts';
+import type { Params } from './client-era.ts';
 import { invalidParams } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 

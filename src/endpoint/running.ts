@@ -2,7 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
-import type { Asker } from './eras.ts';
+import type { Asker } from './client-era.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 

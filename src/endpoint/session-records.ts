@@ -9,7 +9,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { LEGACY_VERSIONS } from '../connection/eras.ts';
 import { isLogLevel } from '../connection/log-levels.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import type { InitializedClient } from './front.ts';
+import type { InitializedClient } from './client-connection.ts';
 import type { SessionStorage, SessionStore } from './session-store.ts';
 
 /** Records of other versions are ignored. */

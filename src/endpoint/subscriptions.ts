@@ -5,7 +5,7 @@ import { PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Attendant, ListKind } from './backend.ts';
-import type { Asker, Params } from './eras.ts';
+import type { Asker, Params } from './client-era.ts';
 import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 

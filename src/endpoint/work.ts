@@ -3,7 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
-import type { Asker, Params } from './eras.ts';
+import type { Asker, Params } from './client-era.ts';
 import type { RpcFailure } from './rpc-failure.ts';
 
 /** The response channel of one request. Transports create it; it ends with the response. */

@@ -2,8 +2,8 @@
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Checked, Given, Schema } from '../lib/author-schema.ts';
-import type { PromptReturn, ResourceReturn, ToolResult } from './content.ts';
-import type { Context } from './context.ts';
+import type { Context } from './handler-context.ts';
+import type { PromptReturn, ResourceReturn, ToolResult } from './handler-results.ts';
 
 /** Fields that every listed item may have. */
 export interface Described {

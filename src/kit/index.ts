@@ -11,7 +11,7 @@ export type {
 } from '../connection/sample-types.ts';
 export type { Served } from '../endpoint/backend.ts';
 export type { TokenVerifier } from '../endpoint/guard.ts';
-export type { ServedHttp } from '../endpoint/http.ts';
+export type { ServedHttp } from '../endpoint/listen-http.ts';
 export { RpcFailure } from '../endpoint/rpc-failure.ts';
 export type {
   Checked,
@@ -21,22 +21,8 @@ export type {
   Schema,
   StandardSchema,
 } from '../lib/author-schema.ts';
-export type {
-  PromptMessage,
-  PromptResult,
-  PromptReturn,
-  ResourceReturn,
-  ToolResult,
-} from './content.ts';
-export type {
-  Client,
-  Context,
-  Elicited,
-  FormQuestion,
-  LogLevel,
-  QuestionOptions,
-  UrlQuestion,
-} from './context.ts';
+export type { Server, ServerDefinition } from './define-server.ts';
+export { defineServer } from './define-server.ts';
 export type {
   Completer,
   Described,
@@ -53,8 +39,22 @@ export type {
   ToolDefinition,
 } from './definitions.ts';
 export { prompt, resource, resourceTemplate, tool } from './definitions.ts';
-export type { Server, ServerDefinition } from './server.ts';
-export { defineServer } from './server.ts';
+export type {
+  Client,
+  Context,
+  Elicited,
+  FormQuestion,
+  LogLevel,
+  QuestionOptions,
+  UrlQuestion,
+} from './handler-context.ts';
+export type {
+  PromptMessage,
+  PromptResult,
+  PromptReturn,
+  ResourceReturn,
+  ToolResult,
+} from './handler-results.ts';
 export type { HandledEvent } from './tracing.ts';
 export type { Channel, HttpOptions, Listener, StdioOptions } from './transports.ts';
 export { http, stdio } from './transports.ts';

@@ -6,11 +6,11 @@
 import type { CheckerSource } from '../call/author-check.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { ListKind } from '../endpoint/backend.ts';
-import type { Params } from '../endpoint/eras.ts';
+import type { Params } from '../endpoint/client-era.ts';
 import { PlugboardError } from '../errors.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
-import { type Check, createCheck } from './check.ts';
 import type { Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
+import { type Check, createCheck } from './kit-check.ts';
 import { dislikedName } from './names.ts';
 import { parseUriTemplate, type UriTemplate } from './uri-template.ts';
 

@@ -1,10 +1,10 @@
 /** Reports each run of a handler: to a callback of the author, and to OpenTelemetry. */
 
 import type { Context as TraceContext } from '@opentelemetry/api';
-import type { Params } from '../endpoint/eras.ts';
+import type { Params } from '../endpoint/client-era.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
-import type { Context } from './context.ts';
+import type { Context } from './handler-context.ts';
 
 /** One completed run of a handler. */
 export interface HandledEvent {

@@ -2,10 +2,10 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Backend, Served } from '../endpoint/backend.ts';
-import { Front } from '../endpoint/front.ts';
+import { Front } from '../endpoint/client-connection.ts';
 import type { TokenVerifier } from '../endpoint/guard.ts';
-import type { ServedHttp } from '../endpoint/http.ts';
-import { serveLines } from '../endpoint/stdio.ts';
+import type { ServedHttp } from '../endpoint/listen-http.ts';
+import { serveLines } from '../endpoint/serve-lines.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, unwritable } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
@@ -86,7 +86,7 @@ export function http(options: HttpOptions = {}): Listener<ServedHttp> {
   return {
     async listen(backend) {
       // Imported lazily: programs on stdio do not need it.
-      const { checkReach, listenHttp } = await import('../endpoint/http.ts');
+      const { checkReach, listenHttp } = await import('../endpoint/listen-http.ts');
       const { host, port = DEFAULT_HTTP_PORT, verifier } = options;
       const token = options.token || undefined;
       checkReach(host, {

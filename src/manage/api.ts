@@ -2,16 +2,16 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ArgumentChecker } from '../call/argument-check.ts';
-import { readBody } from '../endpoint/http-body.ts';
-import { endWith } from '../endpoint/http-exchange.ts';
+import { readBody } from '../endpoint/request-body.ts';
+import { endWith } from '../endpoint/response-stream.ts';
 import { asPlugboardError, forPerson, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { visibleJson } from '../policy/clean.ts';
-import type { Door } from './door.ts';
-import { HttpFailure, refusal, statusOf } from './failure.ts';
+import { SCHEMAS } from './api-schemas.ts';
+import { HttpFailure, refusal, statusOf } from './http-failure.ts';
+import type { Door } from './management-auth.ts';
 import { openApi } from './openapi.ts';
 import type { JsonRoute, Route } from './route.ts';
-import { SCHEMAS } from './schemas.ts';
 
 const PREFIX = '/api';
 const DOCUMENT_PATH = '/api/openapi.json';

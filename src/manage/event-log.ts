@@ -1,8 +1,8 @@
 /** Events of one host, and calls and questions of every host, numbered and buffered for readers that reconnect. */
 
 import type { ServerResponse } from 'node:http';
-import type { Host } from '../host.ts';
-import type { HostEvents } from '../host-options.ts';
+import type { Host } from '../host/host.ts';
+import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TRAFFIC_EVENTS, type Traffic } from './traffic.ts';
 

@@ -1,7 +1,7 @@
 /** Serves on a free port: the default one, or one of those after it. */
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { DEFAULT_PORT } from '../serve/http.ts';
+import { DEFAULT_PORT } from '../serve/gateway-http.ts';
 
 const MAX_PORTS_TRIED = 20;
 

@@ -2,20 +2,20 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../call/session.ts';
-import type { SideDoor } from '../endpoint/http.ts';
-import { endWith } from '../endpoint/http-exchange.ts';
-import type { Host } from '../host.ts';
-import type { HostSession } from '../host-session.ts';
+import type { SideDoor } from '../endpoint/listen-http.ts';
+import { endWith } from '../endpoint/response-stream.ts';
+import type { Host } from '../host/host.ts';
+import type { HostSession } from '../host/host-session.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Api } from './api.ts';
-import type { Desk } from './desk.ts';
-import { Door, type DoorOptions } from './door.ts';
+import type { Desk } from './approval-queue.ts';
 import { EventLog } from './event-log.ts';
-import { WaitingLogins } from './logins.ts';
+import { Door, type DoorOptions } from './management-auth.ts';
 import { Page } from './page.ts';
 import { serverRoutes } from './routes-servers.ts';
 import { useRoutes } from './routes-use.ts';
 import { Traffic } from './traffic.ts';
+import { WaitingLogins } from './waiting-logins.ts';
 
 export interface ManagementOptions extends DoorOptions {
   readonly approvals?: SessionOptions['approvals'];

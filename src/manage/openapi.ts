@@ -1,8 +1,8 @@
 /** Generates the OpenAPI document of the management API from its route table. */
 
 import { readVersion } from '../lib/version.ts';
+import { ref, SCHEMAS, type Schema } from './api-schemas.ts';
 import type { Route } from './route.ts';
-import { ref, SCHEMAS, type Schema } from './schemas.ts';
 
 /** Error statuses that every route may return. */
 const COMMON_FAILURES: readonly number[] = [400, 401, 403, 429, 500];

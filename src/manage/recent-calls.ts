@@ -2,8 +2,8 @@
 
 import { definitionCost } from '../catalog/deferral.ts';
 import type { Tool } from '../catalog/tool.ts';
-import type { Host } from '../host.ts';
-import type { HostEvents } from '../host-options.ts';
+import type { Host } from '../host/host.ts';
+import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Traffic } from './traffic.ts';
 

@@ -1,7 +1,7 @@
 /** The type of one row of the route table: enough to handle a request, and to generate the OpenAPI document. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Schema, SchemaName } from './schemas.ts';
+import type { Schema, SchemaName } from './api-schemas.ts';
 
 /** A validated request. */
 export interface ApiRequest {

@@ -1,14 +1,14 @@
 /** The routes about servers: states, adding and removing, connecting, and logging in. */
 
-import type { EditableScope } from '../config/edit.ts';
+import type { EditableScope } from '../config/edit-config.ts';
 import type { ServerEntry } from '../config/entry.ts';
 import { EDITABLE_SCOPES } from '../config/removal.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { Host } from '../host.ts';
-import { HttpFailure } from './failure.ts';
-import type { WaitingLogins } from './logins.ts';
+import type { Host } from '../host/host.ts';
+import { list, ref } from './api-schemas.ts';
+import { HttpFailure } from './http-failure.ts';
 import type { JsonRoute } from './route.ts';
-import { list, ref } from './schemas.ts';
+import type { WaitingLogins } from './waiting-logins.ts';
 
 const text = { type: 'string' } as const;
 

@@ -1,15 +1,15 @@
 /** The routes for use: tools, search, calls, pending questions, and events. */
 
 import { PlugboardError } from '../errors.ts';
-import type { Host } from '../host.ts';
-import type { HostSession } from '../host-session.ts';
-import type { Desk } from './desk.ts';
+import type { Host } from '../host/host.ts';
+import type { HostSession } from '../host/host-session.ts';
+import { list, ref, type Schema } from './api-schemas.ts';
+import type { Desk } from './approval-queue.ts';
 import type { EventLog } from './event-log.ts';
 import { EVENT_NAMES } from './event-log.ts';
-import { HttpFailure, refusal } from './failure.ts';
+import { HttpFailure, refusal } from './http-failure.ts';
 import { MAX_KEPT_CALLS, type RecentCalls } from './recent-calls.ts';
 import type { ApiRequest, Route } from './route.ts';
-import { list, ref, type Schema } from './schemas.ts';
 
 const DEFAULT_RESULTS = 20;
 const MAX_RESULTS = 100;

@@ -1,10 +1,10 @@
 /** Calls and questions of every host of this process: the page shows all of them, whichever host it was opened for. */
 
-import type { Host } from '../host.ts';
-import type { HostEvents } from '../host-options.ts';
+import type { Host } from '../host/host.ts';
+import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
-import { Desk } from './desk.ts';
+import { Desk } from './approval-queue.ts';
 import { RecentCalls } from './recent-calls.ts';
 
 export type TrafficEvents = Pick<

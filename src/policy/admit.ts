@@ -5,7 +5,7 @@ import type { Environment } from '../config/expand.ts';
 import type { Managed } from '../config/managed.ts';
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { blockingRule } from './managed.ts';
+import { blockingRule } from './managed-rules.ts';
 import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 import type { TrustVerdict } from './trust.ts';
 

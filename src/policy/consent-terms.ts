@@ -2,7 +2,7 @@
 
 import { isRemote, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { allSpecs } from '../config/merge.ts';
+import { allSpecs } from '../config/merge-specs.ts';
 import { called } from './waiting.ts';
 
 export function consentTerms({ scope, entry }: ServerSpec): string {

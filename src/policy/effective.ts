@@ -6,7 +6,7 @@
 import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
-import { allSpecs, mergeSpecs } from '../config/merge.ts';
+import { allSpecs, mergeSpecs } from '../config/merge-specs.ts';
 
 export interface Deciding {
   readonly home: Home;

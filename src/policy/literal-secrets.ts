@@ -1,6 +1,6 @@
 /** Finds literal secrets in an entry with their paths, so that references can replace them. */
 
-import { ENTRY_KEYS } from '../config/keys.ts';
+import { ENTRY_KEYS } from '../config/config-keys.ts';
 import { partsOf } from '../config/reference.ts';
 import {
   hideSecretsInArgs,

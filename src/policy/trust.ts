@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Document, readDocument } from '../config/document.ts';
-import { change, serversPath, targetOf } from '../config/edit.ts';
+import { change, serversPath, targetOf } from '../config/edit-config.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { valueAt } from '../config/value-at.ts';

@@ -3,7 +3,7 @@
 import picomatch from 'picomatch';
 import { isForeign, type Problem, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { allSpecs } from '../config/merge.ts';
+import { allSpecs } from '../config/merge-specs.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import type { Deciding } from './effective.ts';
 import { openTrust } from './trust.ts';

@@ -6,9 +6,9 @@
 
 import type { GivenEntry } from '../config/given-entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { createHost as createNodeHost, type Host, type RedirectLogin } from '../host.ts';
-import type { HostOptions } from '../host-options.ts';
-import { checkHostOptions } from '../host-options-check.ts';
+import { createHost as createNodeHost, type Host, type RedirectLogin } from '../host/host.ts';
+import type { HostOptions } from '../host/host-options.ts';
+import { checkHostOptions } from '../host/host-options-check.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { files } from './node/files.ts';
 
@@ -19,11 +19,11 @@ export type { ContentBlock } from '../catalog/accept-result.ts';
 export type { Tool, ToolAnnotations } from '../catalog/tool.ts';
 export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from '../connection/questions.ts';
 export { type ErrorCode, PlugboardError } from '../errors.ts';
-export type { Host } from '../host.ts';
-export type { HostEvents } from '../host-options.ts';
-export type { SearchResult } from '../host-search.ts';
-export type { HostSession } from '../host-session.ts';
-export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host-typed.ts';
+export type { Host } from '../host/host.ts';
+export type { HostEvents } from '../host/host-options.ts';
+export type { SearchResult } from '../host/host-search.ts';
+export type { HostSession } from '../host/host-session.ts';
+export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host/typed-tools.ts';
 
 /** A remote server given in code. */
 export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;

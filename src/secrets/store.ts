@@ -1,7 +1,7 @@
 /** The store for secrets: the system's keyring if available, else a file that only its owner can read. */
 
-import { fileSecrets } from './file.ts';
 import { keyringSecrets } from './keyring.ts';
+import { fileSecrets } from './secret-file.ts';
 
 /** `store`: the application's own, see `credential-store.ts`. */
 export type SecretPlace = 'keyring' | 'file' | 'store';

@@ -10,7 +10,7 @@
 import type { ApprovalRequest } from '../call/session.ts';
 import { APPROVAL_META, RESERVED_META } from '../connection/handed-on.ts';
 import type { ElicitRequest } from '../connection/questions.ts';
-import type { Params } from '../endpoint/eras.ts';
+import type { Params } from '../endpoint/client-era.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 

@@ -1,18 +1,18 @@
 /** Tasks of one client of the gateway: the rows `tasks/*`, and calls that become tasks. */
 
 import type { Tool } from '../catalog/tool.ts';
-import type { Asker, Params } from '../endpoint/eras.ts';
-import type { Front } from '../endpoint/front.ts';
+import type { Front } from '../endpoint/client-connection.ts';
+import type { Asker, Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
+import type { QuestionDesk } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';
-import type { QuestionDesk } from './questions.ts';
+import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './gateway-tasks.ts';
 import type { ServedSession } from './served-host.ts';
-import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './tasks.ts';
 
 export interface ClientTasksOptions {
   /** The tasks of all clients. */

@@ -3,9 +3,9 @@
  * each call whether it responds with a task, a legacy client decides before.
  */
 
-import type { HandedTask } from '../call/handed-task.ts';
+import type { HandedTask } from '../call/forwarded-task.ts';
 import type { ShapedResult } from '../call/shape.ts';
-import type { Params } from '../endpoint/eras.ts';
+import type { Params } from '../endpoint/client-era.ts';
 import { PlugboardError } from '../errors.ts';
 import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 

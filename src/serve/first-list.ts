@@ -9,8 +9,8 @@
 import { join } from 'node:path';
 import { homeAt } from '../config/home.ts';
 import type { Implementation } from '../connection/eras.ts';
-import type { Front } from '../endpoint/front.ts';
-import type { FirstLists, Patience } from '../host-first-lists.ts';
+import type { Front } from '../endpoint/client-connection.ts';
+import type { FirstLists, Patience } from '../host/first-lists.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
 

@@ -7,9 +7,9 @@ import { cleanMeta } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { Attendant, ListKind } from '../endpoint/backend.ts';
+import type { Front } from '../endpoint/client-connection.ts';
+import type { Asker, Params } from '../endpoint/client-era.ts';
 import { canElicit } from '../endpoint/elicitation.ts';
-import type { Asker, Params } from '../endpoint/eras.ts';
-import type { Front } from '../endpoint/front.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -17,7 +17,12 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { serverMeta, withoutReserved } from './attribution.ts';
+import { type QuestionDesk, questionsOf } from './client-questions.ts';
 import { ClientTasks } from './client-tasks.ts';
+import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts';
+import { finishedTask } from './finished-task.ts';
+import { handedOnBy } from './forwarded-fields.ts';
+import type { Gateway } from './gateway.ts';
 import {
   complete,
   getPrompt,
@@ -27,21 +32,16 @@ import {
   placeOf,
   readResource,
   watchable,
-} from './content.ts';
-import { hasUi, ownerOf, toolFor, withExtensions } from './extensions.ts';
-import { urlsFailure } from './failure.ts';
-import { finishedTask } from './finished-task.ts';
-import type { Gateway } from './gateway.ts';
-import { handedOnBy } from './handed-on.ts';
-import { GATEWAY_METHODS } from './methods.ts';
+} from './gateway-content.ts';
+import { urlsFailure } from './gateway-failure.ts';
+import { GATEWAY_METHODS } from './gateway-methods.ts';
+import type { OwnTool } from './gateway-own-tools.ts';
+import { takesTasks, tasksCapability } from './gateway-tasks.ts';
 import { readerOf } from './outgoing/reader.ts';
 import { sentResult } from './outgoing/results.ts';
-import type { OwnTool } from './own-tools.ts';
-import { type QuestionDesk, questionsOf } from './questions.ts';
 import { Relisting } from './relisting.ts';
+import { type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
 import type { ServedSession } from './served-host.ts';
-import { takesTasks, tasksCapability } from './tasks.ts';
-import { type RequestedCall, refused, refusedWrapped, requestedCall } from './tools.ts';
 
 export class GatewayClient implements Attendant {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;

@@ -6,20 +6,20 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { TaskWish } from '../call/handed-task.ts';
+import type { TaskWish } from '../call/forwarded-task.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import { followTask, RELATED_TASK, untoldTask } from '../connection/tasks.ts';
-import type { Asker, Params } from '../endpoint/eras.ts';
-import type { Front } from '../endpoint/front.ts';
-import { Rounds } from '../endpoint/rounds.ts';
+import type { Front } from '../endpoint/client-connection.ts';
+import type { Asker, Params } from '../endpoint/client-era.ts';
+import { Rounds } from '../endpoint/client-rounds.ts';
 import { invalidParams, RpcFailure } from '../endpoint/rpc-failure.ts';
 import { type Exchange, Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { type QuestionDesk, questionsOf } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
-import { type QuestionDesk, questionsOf } from './questions.ts';
 import {
   createdFor,
   createdState,

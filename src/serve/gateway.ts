@@ -6,27 +6,27 @@ import { checkParams } from '../catalog/param-check.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Implementation } from '../connection/eras.ts';
 import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
-import type { Params } from '../endpoint/eras.ts';
-import { partFrom } from '../endpoint/farewell.ts';
-import type { Front } from '../endpoint/front.ts';
-import { Held } from '../endpoint/rounds.ts';
+import type { Front } from '../endpoint/client-connection.ts';
+import type { Params } from '../endpoint/client-era.ts';
+import { Held } from '../endpoint/client-rounds.ts';
+import { partFrom } from '../endpoint/close-clients.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
-import type { HostEvents } from '../host-options.ts';
+import type { HostEvents } from '../host/host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
 import { Addresses } from './addresses.ts';
-import { failureOf } from './failure.ts';
+import type { QuestionDesk } from './client-questions.ts';
 import { ClientPatience } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
-import { createRepairReport, type RepairReport } from './outgoing/report.ts';
+import { failureOf } from './gateway-failure.ts';
+import type { OwnTool } from './gateway-own-tools.ts';
+import { GatewayTasks } from './gateway-tasks.ts';
+import { createRepairReport, type RepairReport } from './outgoing/repair-report.ts';
 import { createToolLister, type ToolLister } from './outgoing/tool-list.ts';
 import { Outputs } from './outputs.ts';
-import type { OwnTool } from './own-tools.ts';
-import type { QuestionDesk } from './questions.ts';
+import { createParamHeaders } from './requested-call.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
-import { GatewayTasks } from './tasks.ts';
-import { createParamHeaders } from './tools.ts';
 
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` applies here too. */

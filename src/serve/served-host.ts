@@ -1,8 +1,8 @@
 /** The part of a host that serving needs. A `Host` satisfies it. */
 
 import type { SessionOptions } from '../call/session.ts';
-import type { Host } from '../host.ts';
-import type { HostSession } from '../host-session.ts';
+import type { Host } from '../host/host.ts';
+import type { HostSession } from '../host/host-session.ts';
 
 export type ServedSession = Pick<
   HostSession,

@@ -3,7 +3,7 @@
  * answers.
  */
 
-import type { HostOptions } from '../host-options.ts';
+import type { HostOptions } from '../host/host-options.ts';
 
 export const SERVED_SESSIONS: NonNullable<HostOptions['sessions']> = {
   elicit: () => ({ action: 'cancel' }),

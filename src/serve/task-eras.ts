@@ -4,7 +4,7 @@ import type { Era } from '../connection/eras.ts';
 import { cleanMeta } from '../connection/handed-on.ts';
 import { serverWords } from '../connection/rpc-error.ts';
 import { RELATED_TASK } from '../connection/tasks.ts';
-import type { Params } from '../endpoint/eras.ts';
+import type { Params } from '../endpoint/client-era.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 

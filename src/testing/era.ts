@@ -1,7 +1,7 @@
 /** Protocol rules of both eras that apply to every server: handshake and request envelope. */
 
 import { isRecord, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import { RpcError } from './rpc-error.ts';
+import { RpcError } from './scripted-error.ts';
 
 export const MODERN_VERSION = '2026-07-28';
 const NEWEST_LEGACY_VERSION = '2025-11-25';

@@ -10,17 +10,17 @@ export type {
   RequestId,
 } from '../lib/json-rpc.ts';
 export type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
-export type { MemoryTransport } from '../transport/memory.ts';
-export { memoryPair } from '../transport/memory.ts';
-export type { Answer, AskOptions, ConnectOptions, Servable, TestClient } from './connect.ts';
-export { connectInMemory } from './connect.ts';
+export type { MemoryTransport } from '../transport/memory-transport.ts';
+export { memoryPair } from '../transport/memory-transport.ts';
+export type { Answer, AskOptions, ConnectOptions, Servable, TestClient } from './connect-in-memory.ts';
+export { connectInMemory } from './connect-in-memory.ts';
 export type { Exchange, Handler } from './exchange.ts';
 export { NO_ANSWER } from './exchange.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { fakeClock } from './fake-clock.ts';
 export type { Gate } from './gate.ts';
 export { createGate } from './gate.ts';
-export { RpcError } from './rpc-error.ts';
+export { RpcError } from './scripted-error.ts';
 export type { ScriptedServer, ScriptedServerOptions } from './scripted-server.ts';
 export { scriptedServer } from './scripted-server.ts';
 export type { ScriptedTool, ScriptedTools, ToolHandler } from './scripted-tool.ts';

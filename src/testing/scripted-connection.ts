@@ -12,7 +12,7 @@ import {
   unknownMethod,
 } from './era.ts';
 import { createExchange, type Exchange, type Handler, NO_ANSWER, type Wire } from './exchange.ts';
-import { RpcError } from './rpc-error.ts';
+import { RpcError } from './scripted-error.ts';
 
 export interface Script {
   readonly identity: ServerIdentity;

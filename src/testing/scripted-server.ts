@@ -3,7 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
-import { memoryPair } from '../transport/memory.ts';
+import { memoryPair } from '../transport/memory-transport.ts';
 import type { ServerIdentity } from './era.ts';
 import type { Handler, Wire } from './exchange.ts';
 import { ScriptedConnection } from './scripted-connection.ts';

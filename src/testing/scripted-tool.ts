@@ -3,7 +3,7 @@
 import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_ANSWER } from './exchange.ts';
-import { RpcError } from './rpc-error.ts';
+import { RpcError } from './scripted-error.ts';
 
 /** A string becomes text content; an object is used as the result; a thrown Error becomes `isError`. */
 export type ToolHandler = (args: Readonly<Record<string, unknown>>, exchange: Exchange) => unknown;

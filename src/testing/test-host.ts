@@ -3,8 +3,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Host } from '../host.ts';
-import type { HostOptions } from '../host-options.ts';
+import type { Host } from '../host/host.ts';
+import type { HostOptions } from '../host/host-options.ts';
 
 /**
  * Like `createHost`, in a temporary home and an empty project that `close()` deletes: the person's servers, logins,
@@ -25,7 +25,7 @@ export async function createTestHost(options: HostOptions = {}): Promise<Host> {
   const cwd = join(folder, 'project');
   try {
     await mkdir(cwd);
-    const { createHost } = await import('../host-library.ts');
+    const { createHost } = await import('../host/host-library.ts');
     return await createHost({
       watch: false,
       ...options,

@@ -6,9 +6,9 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver } from './contract.ts';
-import { parseFrames } from './http-body.ts';
 import { type BodyReader, type Exchange, overLimit } from './http-exchange.ts';
 import { type HttpLimits, MAX_ASKED_DELAY_MS } from './http-limits.ts';
+import { parseFrames } from './response-body.ts';
 
 /** How many events with an id are remembered to detect duplicates. */
 const MAX_SEEN_EVENTS = 1024;

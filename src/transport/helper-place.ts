@@ -3,7 +3,7 @@
 import type { RemoteEntry, ServerSpec } from '../config/entry.ts';
 import { PROJECT_VARIABLE } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
-import { serverEnvironment } from './environment.ts';
+import { serverEnvironment } from './server-environment.ts';
 import { chosenFolder, privateFolder } from './start-folder.ts';
 
 export interface HelperContext {

@@ -3,7 +3,7 @@
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { findPrograms } from '../lib/find-program.ts';
-import { isCertificateVariable, serverEnvironment } from './environment.ts';
+import { isCertificateVariable, serverEnvironment } from './server-environment.ts';
 import { chosenFolder, privateName } from './start-folder.ts';
 
 /**

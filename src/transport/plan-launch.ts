@@ -3,8 +3,8 @@
 import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { isInside, realPath } from '../lib/inside.ts';
-import { serverEnvironment } from './environment.ts';
 import { shielded } from './launchers.ts';
+import { serverEnvironment } from './server-environment.ts';
 import { chosenFolder, privateFolder } from './start-folder.ts';
 
 export interface LaunchPlan {

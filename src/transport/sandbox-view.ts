@@ -6,11 +6,11 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isInside } from '../lib/inside.ts';
-import { isCertificateVariable } from './environment.ts';
 import type { SandboxRules } from './sandbox.ts';
 import { installationOf, isNarrow, packageOf } from './sandbox-installation.ts';
 import { Mounts } from './sandbox-mounts.ts';
 import { hideSecrets, secretPlaces } from './sandbox-secrets.ts';
+import { isCertificateVariable } from './server-environment.ts';
 
 /** Programs and their libraries. */
 const SYSTEM = [

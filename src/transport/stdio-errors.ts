@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { tellingLine } from './telling-line.ts';
+import { tellingLine } from './cause-line.ts';
 
 /** How much of one stderr line a message quotes; the whole tail is in the detail. */
 const MAX_QUOTED_CHARS = 200;

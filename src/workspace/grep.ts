@@ -1,9 +1,9 @@
 /** The `grep` tool: finds matching lines in the project's files, with ripgrep or, without it, in a worker thread. */
 
-import type { ToolResult } from '../kit/content.ts';
 import { type Tool, tool } from '../kit/definitions.ts';
-import { withFile } from './file.ts';
+import type { ToolResult } from '../kit/handler-results.ts';
 import { ownFiles } from './glob.ts';
+import { withFile } from './open-file.ts';
 import type { PinnedFolder } from './pinned-folder.ts';
 import { searchWithRipgrep } from './ripgrep.ts';
 import type { Place } from './root.ts';

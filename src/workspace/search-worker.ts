@@ -6,7 +6,7 @@ import { closeSync, readdirSync } from 'node:fs';
 import { posix, sep } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import picomatch from 'picomatch';
-import { openIn } from './file.ts';
+import { openIn } from './open-file.ts';
 import { openPinned, type PinnedFolder } from './pinned-folder.ts';
 import { Root } from './root.ts';
 import {

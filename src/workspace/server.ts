@@ -1,23 +1,23 @@
 /** Creates the workspace server: the tools of a coding agent for one project, and their cleanup. */
 
-import { defineServer, type Server } from '../kit/server.ts';
+import { defineServer, type Server } from '../kit/define-server.ts';
 import { systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
 import { Children } from './children.ts';
-import { editTool } from './edit.ts';
+import { editTool } from './edit-tool.ts';
 import { gitCommitTool } from './git-commit.ts';
 import { gitDiffTool } from './git-diff.ts';
 import { gitLogTool } from './git-log.ts';
 import { gitStatusTool } from './git-status.ts';
 import { globTool } from './glob.ts';
 import { grepTool } from './grep.ts';
-import { listTool } from './list.ts';
+import { listTool } from './list-tool.ts';
 import { findPrograms } from './programs.ts';
-import { readTool } from './read.ts';
+import { readTool } from './read-tool.ts';
 import { Root } from './root.ts';
 import { shellTool } from './shell.ts';
 import type { Workspace } from './workspace.ts';
-import { writeTool } from './write.ts';
+import { writeTool } from './write-tool.ts';
 
 export interface WorkspaceOptions {
   /** The folder that the tools are confined to. */

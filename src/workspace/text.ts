@@ -1,7 +1,7 @@
 /** Reads files as text: detection of binary files, and size limits. */
 
 import { readSync } from 'node:fs';
-import type { OpenFile } from './file.ts';
+import type { OpenFile } from './open-file.ts';
 import { badPath } from './refusals.ts';
 
 /** A NUL byte within this many first bytes marks a file as binary, as in git. */

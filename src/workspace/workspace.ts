@@ -1,8 +1,8 @@
 /** The shared context of all workspace tools, and helpers for their results. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
-import type { ToolResult } from '../kit/content.ts';
-import type { Context } from '../kit/context.ts';
+import type { Context } from '../kit/handler-context.ts';
+import type { ToolResult } from '../kit/handler-results.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Children } from './children.ts';
 import type { Programs } from './programs.ts';

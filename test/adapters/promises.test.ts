@@ -11,7 +11,7 @@ import {
   toOpenAI,
   toPi,
 } from '../../src/adapters/index.ts';
-import type { Provider } from '../../src/catalog/schemas/profile.ts';
+import type { Provider } from '../../src/catalog/schemas/provider-profile.ts';
 import { createGate } from '../../src/testing/index.ts';
 import { faultsOf } from '../catalog/schemas/rules.ts';
 import { CALLERS, type Caller, scriptedPi } from './callers.ts';

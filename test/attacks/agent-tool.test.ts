@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openModel } from '../../src/chat/model.ts';
+import { openModel } from '../../src/chat/chat-model.ts';
 import { ScriptedModel } from '../chat/scripted-model.ts';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
 

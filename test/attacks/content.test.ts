@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
 import { type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { LineClient, MODERN } from '../serve/line-client.ts';
 

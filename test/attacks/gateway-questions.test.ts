@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
-import { serveHttp } from '../../src/manage/index.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/index.ts';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
 import { FIXTURE, naiveServer } from './naive.ts';

@@ -211,7 +211,7 @@ describe('A22: a denied server', () => {
     const at = (file: string): string => JSON.stringify(new URL(`../../dist/${file}`, import.meta.url).href);
     const program = `
       import { createHost } from ${at('index.js')};
-      import { serveHttp } from ${at('manage/http.js')};
+      import { serveHttp } from ${at('manage/serve-http.js')};
       const host = await createHost({ watch: false });
       const served = await serveHttp(host, { port: 0, manage: { token: 'token' } });
       const ask = async (path, body) => {

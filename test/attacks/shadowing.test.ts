@@ -7,7 +7,7 @@ import { homeAt } from '../../src/config/home.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createHost, type Host } from '../../src/index.ts';
 import { openTrust } from '../../src/policy/trust.ts';
-import { workspaceEntries } from '../../src/workspace/entry.ts';
+import { workspaceEntries } from '../../src/workspace/workspace-entry.ts';
 import { Place } from '../cli/command.ts';
 import { FIXTURE, naiveServer } from './naive.ts';
 

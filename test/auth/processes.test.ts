@@ -152,7 +152,7 @@ describe('several processes', () => {
       };
       loaded.push(...report.result.map(({ url }) => url));
     }
-    expect(loaded.some((url) => url.endsWith('/dist/auth/create.js'))).toBe(true);
+    expect(loaded.some((url) => url.endsWith('/dist/auth/server-auth.js'))).toBe(true);
     expect(loaded.filter((url) => url.includes('@modelcontextprotocol'))).toEqual([]);
   });
 

@@ -3,10 +3,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServerAuth, type ServerAuth, type ServerAuthOptions } from '../../src/auth/create.ts';
-import type { AuthEvent } from '../../src/auth/events.ts';
+import type { AuthEvent } from '../../src/auth/auth-event.ts';
 import { HomeTraces } from '../../src/auth/home-traces.ts';
 import { Logins } from '../../src/auth/logins.ts';
+import { createServerAuth, type ServerAuth, type ServerAuthOptions } from '../../src/auth/server-auth.ts';
 import type { RemoteEntry } from '../../src/config/entry.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
 import { PlugboardError } from '../../src/errors.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openHabits } from '../../src/catalog/habits.ts';
+import { openHabits } from '../../src/catalog/search-usage.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { failure, scratch, type World, world } from './world.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createSession, type Session } from '../../src/call/session.ts';
-import { Turns } from '../../src/call/turns.ts';
+import { Turns } from '../../src/call/session-queue.ts';
 
 const askable = (id: string): Session => createSession(id, { elicit: () => ({ action: 'decline' }) });
 const mute = (id: string): Session => createSession(id, {});

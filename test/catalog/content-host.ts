@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
-import type { HostOptions } from '../../src/host-options.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import type { HostOptions } from '../../src/host/host-options.ts';
 import type { JsonRpcMessage } from '../../src/lib/json-rpc.ts';
-import { RpcError } from '../../src/testing/rpc-error.ts';
+import { RpcError } from '../../src/testing/scripted-error.ts';
 import { type ScriptedServer, scriptedServer } from '../../src/testing/scripted-server.ts';
 
 export type Era = 'legacy' | 'modern';

@@ -8,7 +8,7 @@ import {
   plainName,
   possibleOwners,
   type ToolKey,
-} from '../../src/catalog/names.ts';
+} from '../../src/catalog/tool-names.ts';
 
 const VALID = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 

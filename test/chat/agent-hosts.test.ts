@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AgentHosts } from '../../src/chat/agent-hosts.ts';
-import type { Host } from '../../src/host.ts';
+import type { Host } from '../../src/host/host.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { Place } from '../cli/command.ts';
 

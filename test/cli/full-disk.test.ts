@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinWords } from '../../src/cli/words.ts';
+import { joinWords } from '../../src/cli/argv.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
 
 let place: Place;

@@ -1,7 +1,7 @@
 /** The command on a real pseudo-terminal, which Debian's `script` provides, with answers typed into it. */
 
 import { spawn } from 'node:child_process';
-import { joinWords } from '../../src/cli/words.ts';
+import { joinWords } from '../../src/cli/argv.ts';
 import { COMMAND, type Place } from './command.ts';
 
 interface Answer {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PRESETS } from '../../src/cli/presets/table.ts';
+import { PRESETS } from '../../src/cli/presets/preset-table.ts';
 import { COMMAND, Place } from './command.ts';
 import { onTerminal } from './on-terminal.ts';
 

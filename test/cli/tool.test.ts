@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { splitWords } from '../../src/cli/words.ts';
+import { splitWords } from '../../src/cli/argv.ts';
 import { FIXTURES, Place } from './command.ts';
 
 const LONG = `${'It reads a file. '.repeat(18)}The end.`;

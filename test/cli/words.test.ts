@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinWords, splitWords } from '../../src/cli/words.ts';
+import { joinWords, splitWords } from '../../src/cli/argv.ts';
 
 describe('words of a command line', () => {
   it.each([

@@ -11,7 +11,7 @@ import {
   setServer,
   setValue,
   targetOf,
-} from '../../src/config/edit.ts';
+} from '../../src/config/edit-config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { scratch } from './scratch.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Home, homeAt } from '../../src/config/home.ts';
+import { openVerdicts, VERDICT_MAX_AGE_MS } from '../../src/connection/era-cache.ts';
 import type { Negotiated } from '../../src/connection/eras.ts';
-import { openVerdicts, VERDICT_MAX_AGE_MS } from '../../src/connection/verdicts.ts';
 import { fakeClock } from '../../src/testing/index.ts';
 
 let home: Home;

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ServerReport } from '../../src/host-report.ts';
+import type { ServerReport } from '../../src/host/host-report.ts';
 import { until } from '../until.ts';
 import { isRunning, World } from './world.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
-import { createHost, type Host } from '../../src/host.ts';
-import type { HostEvents, HostOptions } from '../../src/host-options.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import type { HostEvents, HostOptions } from '../../src/host/host-options.ts';
 import { until } from '../until.ts';
 import { isRunning, World } from './world.ts';
 

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isOurs } from '../../src/daemon/protocol/place.ts';
+import { isOurs } from '../../src/daemon/protocol/daemon-place.ts';
 import { onTerminal } from '../cli/on-terminal.ts';
 import { until } from '../until.ts';
 import type { Agent } from './agent.ts';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { DaemonReport } from '../../src/daemon/protocol/report.ts';
+import type { DaemonReport } from '../../src/daemon/protocol/daemon-report.ts';
 import { Agent } from './agent.ts';
 
 const exec = promisify(execFile);

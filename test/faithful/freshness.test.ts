@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHost } from '../../src/host.ts';
+import { createHost } from '../../src/host/host.ts';
 import { type Carrier, type Era, type Message, RawGateway } from './raw-client.ts';
 
 const SERVER = 'freshness-server.mjs';

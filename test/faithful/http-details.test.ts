@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { serveHttp, serveStdio } from '../../src/manage/index.ts';
+import { serveHttp, serveStdio } from '../../src/serve/index.ts';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
 import { type SmallHost, smallHost } from '../serve/small-host.ts';

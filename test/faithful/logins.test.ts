@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RemoteEntry, ServerEntry } from '../../src/config/entry.ts';
 import type { PlugboardError } from '../../src/errors.ts';
-import { createHost, type Host } from '../../src/host.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { LineClient, MODERN } from '../serve/line-client.ts';

@@ -221,11 +221,11 @@ describe('the way of a question', () => {
     const files = await filesOnTheWay('old');
     expect(files.slice(files.indexOf('connection/peer.ts'))).toEqual([
       'connection/peer.ts',
-      'connection/newcomer.ts',
-      'call/questions.ts',
-      'serve/questions.ts',
+      'connection/server-receiver.ts',
+      'call/session-questions.ts',
+      'serve/client-questions.ts',
       'endpoint/outbound.ts',
-      'endpoint/lines.ts',
+      'endpoint/line-streams.ts',
     ]);
   });
 
@@ -233,10 +233,10 @@ describe('the way of a question', () => {
     const files = await filesOnTheWay('new');
     expect(files.slice(files.indexOf('connection/rounds.ts'))).toEqual([
       'connection/rounds.ts',
-      'call/questions.ts',
-      'serve/questions.ts',
+      'call/session-questions.ts',
+      'serve/client-questions.ts',
       'endpoint/outbound.ts',
-      'endpoint/lines.ts',
+      'endpoint/line-streams.ts',
     ]);
   });
 });

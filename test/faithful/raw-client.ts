@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { type Lender, Loans } from '../../src/daemon/server/loans.ts';
-import { createHost, type Host } from '../../src/host.ts';
+import { type Lender, Loans } from '../../src/daemon/server/process-sharing.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { serveHttp, serveStdio } from '../../src/manage/index.ts';
+import { serveHttp, serveStdio } from '../../src/serve/index.ts';
 import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
 import { PATIENCE_MS } from '../until.ts';
 

@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, it } from 'vitest';
-import { createHost } from '../../src/host.ts';
-import { serveHttp } from '../../src/manage/index.ts';
+import { createHost } from '../../src/host/host.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
 import { removeHome } from '../remove-home.ts';
 

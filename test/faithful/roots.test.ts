@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HostOptions } from '../../src/host-options.ts';
+import type { HostOptions } from '../../src/host/host-options.ts';
 import type { LineClient } from '../serve/line-client.ts';
 import { type AskingHost, ask, askingEntry, askingHost, called } from './asking.ts';
 

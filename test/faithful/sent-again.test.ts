@@ -2,7 +2,7 @@
 
 import { request } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { createGate, type Gate } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
 import { smallHost } from '../serve/small-host.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
 import { LineClient } from '../serve/line-client.ts';
 import { smallHost } from '../serve/small-host.ts';

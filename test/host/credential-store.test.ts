@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { toAnthropic } from '../../src/adapters/anthropic.ts';
-import { createHost, type Host } from '../../src/host.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
 import type { CredentialStore, HostEvents, HostOptions } from '../../src/index.ts';
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts';
 import { SOON } from '../auth/world.ts';

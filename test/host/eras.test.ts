@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VERDICT_MAX_AGE_MS } from '../../src/connection/era-cache.ts';
 import { PROBE_PATIENCE_MS } from '../../src/connection/negotiate.ts';
-import { VERDICT_MAX_AGE_MS } from '../../src/connection/verdicts.ts';
 import {
   type FakeClock,
   fakeClock,

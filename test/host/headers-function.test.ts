@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
 import type { HeadersRequest, HostOptions, ServerEntry } from '../../src/index.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
 import { failure } from '../transport/http-recorder.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StdioEntry } from '../../src/config/entry.ts';
-import type { Host } from '../../src/host.ts';
+import type { Host } from '../../src/host/host.ts';
 import { remoteOnly } from '../remote-only/entry.ts';
 import { until } from '../until.ts';
 import { report, textOf, World } from './world.ts';

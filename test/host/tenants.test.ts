@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
 import type { CredentialStore, HostOptions } from '../../src/index.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';

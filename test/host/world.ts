@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StdioEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
-import { createHost, type Host } from '../../src/host.ts';
-import type { HostEvents, HostOptions } from '../../src/host-options.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import type { HostEvents, HostOptions } from '../../src/host/host-options.ts';
 import type { ScriptedServer } from '../../src/testing/index.ts';
 
 export const FIXTURES: string = fileURLToPath(new URL('../fixtures', import.meta.url));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HostEvents } from '../../src/host-options.ts';
+import type { HostEvents } from '../../src/host/host-options.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Emitter } from '../../src/lib/emitter.ts';
 import { EventLog } from '../../src/manage/event-log.ts';

@@ -1,7 +1,7 @@
 /** The page in a real browser: its token, servers and logins, widths and keys. */
 
 import { describe, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
 import { row, suiteBrowser, textOf } from './browser.ts';
 import { TOKEN } from './world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HostEvents } from '../../src/host-options.ts';
+import type { HostEvents } from '../../src/host/host-options.ts';
 import { Emitter } from '../../src/lib/emitter.ts';
 import { MAX_KEPT_CALLS, RecentCalls } from '../../src/manage/recent-calls.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHost, type Host } from '../../src/host.ts';
-import type { HostOptions } from '../../src/host-options.ts';
-import { type ServedManaged, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import type { HostOptions } from '../../src/host/host-options.ts';
+import { type ServedManaged, type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
 import { type ScriptedServer, type ScriptedServerOptions, scriptedServer } from '../../src/testing/index.ts';
 
 /** Of the page and the management API. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ServerEntry, ServerSpec } from '../../src/config/entry.ts';
 import type { Managed, ManagedMatcher } from '../../src/config/managed.ts';
 import { managedFolder } from '../../src/config/managed.ts';
-import { blockingRule } from '../../src/policy/managed.ts';
+import { blockingRule } from '../../src/policy/managed-rules.ts';
 import { matchesUrl } from '../../src/policy/url-pattern.ts';
 
 const spec = (entry: ServerEntry, name = 'x'): ServerSpec => ({

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { resourceIndicator } from '../../src/auth/stored-login.ts';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { call, makeWorld, rejection } from '../auth/world.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
 import { modern, post } from '../serve/bare-client.ts';

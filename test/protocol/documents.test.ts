@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Dialect } from '../../src/catalog/schemas/dialect.ts';
+import type { Dialect } from '../../src/catalog/schemas/schema-dialect.ts';
 import type { Channel } from '../../src/kit/transports.ts';
 import { ROOT } from '../docs/snippets.ts';
 

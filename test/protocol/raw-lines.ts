@@ -1,8 +1,8 @@
 /** A client that is nothing but lines: writes what it is given, and keeps every line that it hears as it came. */
 
 import { PassThrough } from 'node:stream';
-import type { Host } from '../../src/host.ts';
-import { serveStdio } from '../../src/manage/index.ts';
+import type { Host } from '../../src/host/host.ts';
+import { serveStdio } from '../../src/serve/index.ts';
 
 export type Message = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 /** Requests that wait for their client between two rounds. */
 
 import { expect, it } from 'vitest';
-import { NAMELESS } from '../../src/endpoint/eras.ts';
-import { Held, Rounds } from '../../src/endpoint/rounds.ts';
+import { NAMELESS } from '../../src/endpoint/client-era.ts';
+import { Held, Rounds } from '../../src/endpoint/client-rounds.ts';
 import { Work } from '../../src/endpoint/work.ts';
 import { fakeClock } from '../../src/testing/index.ts';
 

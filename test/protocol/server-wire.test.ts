@@ -2,7 +2,7 @@
 
 import { get } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import type { ScriptedServerOptions } from '../../src/testing/index.ts';
 import { createGate, RpcError } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerEntry } from '../../src/config/entry.ts';
-import { createHost, type Host } from '../../src/host.ts';
-import { serveHttp } from '../../src/manage/index.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import {
   createGate,
   type FakeClock,

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { serveHttp, serveStdio } from '../../src/manage/index.ts';
+import { serveHttp, serveStdio } from '../../src/serve/index.ts';
 import { createGate, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { type Bare, legacySession, modern, post } from './bare-client.ts';
 import { servedHosts } from './served-host.ts';

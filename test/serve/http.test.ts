@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { createGate, fakeClock, NO_ANSWER } from '../../src/testing/index.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { legacySession, modern, post, send } from './bare-client.ts';

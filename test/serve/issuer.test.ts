@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { legacySession, post, send } from './bare-client.ts';
 import { smallHost } from './small-host.ts';
 

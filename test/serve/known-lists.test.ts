@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
-import { type ServedHttp, serveHttp } from '../../src/manage/index.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import { type ServedHttp, serveHttp } from '../../src/serve/index.ts';
 import { createGate, type Gate, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { legacySession, modern, post, send } from './bare-client.ts';
 

@@ -1,6 +1,6 @@
 import { Client, SSEClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { createGate } from '../../src/testing/index.ts';
 import { send } from './bare-client.ts';
 import { smallHost } from './small-host.ts';

@@ -1,8 +1,8 @@
 /** A client of any version over a pair of pipes: it answers questions in the way of its era and keeps what it hears. */
 
 import { PassThrough } from 'node:stream';
-import type { Host } from '../../src/host.ts';
-import { type Served, type ServeStdioOptions, serveStdio } from '../../src/manage/index.ts';
+import type { Host } from '../../src/host/host.ts';
+import { type Served, type ServeStdioOptions, serveStdio } from '../../src/serve/index.ts';
 
 type Message = Record<string, unknown>;
 export type Answer = (method: string, params: Message) => unknown;

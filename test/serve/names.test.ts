@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HostOptions } from '../../src/host-options.ts';
-import { serveHttp } from '../../src/manage/index.ts';
+import type { HostOptions } from '../../src/host/host-options.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import type { ScriptedServerOptions } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from './bare-client.ts';
 import { LineClient, MODERN } from './line-client.ts';

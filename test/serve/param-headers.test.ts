@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ServedHttp, serveHttp } from '../../src/manage/index.ts';
+import { type ServedHttp, serveHttp } from '../../src/serve/index.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { modern } from './bare-client.ts';
 import { type SmallHost, smallHost } from './small-host.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { serveHttp } from '../../src/manage/index.ts';
+import { serveHttp } from '../../src/serve/index.ts';
 import { createGate, type Exchange, type ScriptedServerOptions } from '../../src/testing/index.ts';
 import { modern } from './bare-client.ts';
 import { type Answer, LineClient, MODERN } from './line-client.ts';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
-import { type ServedHttp, serveHttp } from '../../src/manage/index.ts';
+import { type ServedHttp, serveHttp } from '../../src/serve/index.ts';
 import { legacySession, post } from './bare-client.ts';
 import { type SmallHost, smallHost } from './small-host.ts';
 

@@ -1,7 +1,7 @@
 /** Small hosts served over HTTP for the tests of one file, each closed when its test is over. */
 
 import { afterEach } from 'vitest';
-import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
+import { type ServedHttp, type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
 import type { ScriptedServerOptions } from '../../src/testing/index.ts';
 import { type SmallHost, smallHost } from './small-host.ts';
 

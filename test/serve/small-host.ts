@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHost, type Host } from '../../src/host.ts';
-import type { HostOptions } from '../../src/host-options.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import type { HostOptions } from '../../src/host/host-options.ts';
 import { type ScriptedServer, type ScriptedServerOptions, scriptedServer } from '../../src/testing/index.ts';
 
 export interface SmallHost {

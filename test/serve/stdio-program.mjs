@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { createHost } from '../../dist/index.js';
-import { serveStdio } from '../../dist/manage/index.js';
+import { serveStdio } from '../../dist/serve/index.js';
 
 const entry = (name) => ({
   command: process.execPath,

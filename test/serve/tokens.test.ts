@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { homeAt } from '../../src/config/home.ts';
-import { type ServeHttpOptions, serveHttp } from '../../src/manage/index.ts';
+import { type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
 import {
   addToken,
   adoptOldToken,

@@ -5,7 +5,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { rows } from '../../src/cli/commands.ts';
+import { rows } from '../../src/cli/command-table.ts';
 import type { Place } from '../cli/command.ts';
 import { launchBrowser, textOf } from '../manage/browser.ts';
 import { hostileProject } from './hostile.ts';

@@ -6,16 +6,16 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import * as kit from '../../src/kit/index.ts';
-import * as serve from '../../src/manage/index.ts';
+import * as serve from '../../src/serve/index.ts';
 import * as testing from '../../src/testing/index.ts';
 import { smallHost } from '../serve/small-host.ts';
 
 const source = fileURLToPath(new URL('../../src', import.meta.url));
 const FILES: readonly string[] = [
-  'transport/memory.ts',
-  'serve/http.ts',
+  'transport/memory-transport.ts',
+  'serve/gateway-http.ts',
   'kit/definitions.ts',
-  'kit/server.ts',
+  'kit/define-server.ts',
   'kit/transports.ts',
   ...readdirSync(join(source, 'testing')).map((file) => join('testing', file)),
 ];

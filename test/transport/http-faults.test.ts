@@ -12,7 +12,7 @@ import { PlugboardError } from '../../src/errors.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { JsonRpcMessage, JsonRpcRequest } from '../../src/lib/json-rpc.ts';
 import type { Transport } from '../../src/transport/contract.ts';
-import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http.ts';
+import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { type HttpProxy, startHttpProxy } from '../fixtures/http-proxy.mjs';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
 import { until } from '../until.ts';
@@ -517,7 +517,7 @@ describe('nothing is left behind', () => {
     const outfile = join(dir, 'wait.cjs');
     const contents = `
       import { systemClock } from './src/lib/clock.ts';
-      import { createHttpTransport } from './src/transport/http.ts';
+      import { createHttpTransport } from './src/transport/http-transport.ts';
       const transport = createHttpTransport({ url: new URL(process.argv[2]), clock: systemClock });
       const message = (message) => {
         if (message.id === 1) transport.close().then(() => console.log('answered'));

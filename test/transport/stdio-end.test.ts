@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
 import { processIds, processRow } from '../../src/lib/process-table.ts';
-import { childEnvironment } from '../../src/transport/environment.ts';
 import { createReaper } from '../../src/transport/reaper.ts';
-import { createStdioTransport } from '../../src/transport/stdio.ts';
+import { childEnvironment } from '../../src/transport/server-environment.ts';
+import { createStdioTransport } from '../../src/transport/stdio-transport.ts';
 import { until } from '../until.ts';
 import { fixture, onFixture, Recorder } from './stdio-recorder.ts';
 

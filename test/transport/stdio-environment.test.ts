@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { childEnvironment } from '../../src/transport/environment.ts';
+import { childEnvironment } from '../../src/transport/server-environment.ts';
 
 const ours = {
   PATH: '/bin',

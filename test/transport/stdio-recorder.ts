@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { PlugboardError } from '../../src/errors.ts';
 import type { JsonRpcMessage, RequestId } from '../../src/lib/json-rpc.ts';
 import type { Notice, Receiver, Transport } from '../../src/transport/contract.ts';
-import { childEnvironment } from '../../src/transport/environment.ts';
 import type { Reaper } from '../../src/transport/reaper.ts';
-import { createStdioTransport, type StdioOptions } from '../../src/transport/stdio.ts';
+import { childEnvironment } from '../../src/transport/server-environment.ts';
+import { createStdioTransport, type StdioOptions } from '../../src/transport/stdio-transport.ts';
 
 export type Happening =
   | { readonly kind: 'message'; readonly message: JsonRpcMessage }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PlugboardError } from '../../src/errors.ts';
 import { createReaper } from '../../src/transport/reaper.ts';
-import { createStdioTransport } from '../../src/transport/stdio.ts';
+import { createStdioTransport } from '../../src/transport/stdio-transport.ts';
 import { onFixture, Recorder } from './stdio-recorder.ts';
 
 const reaper = createReaper({ env: process.env });

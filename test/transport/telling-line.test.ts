@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isErrorLine, tellingLine } from '../../src/transport/telling-line.ts';
+import { isErrorLine, tellingLine } from '../../src/transport/cause-line.ts';
 
 /** Stderr as real programs wrote it, with the line that gives the reason. */
 const RECORDED: readonly (readonly [program: string, stderr: string, reason: string])[] = [

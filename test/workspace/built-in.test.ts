@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHost, type Host } from '../../src/host.ts';
-import { workspaceEntries } from '../../src/workspace/entry.ts';
+import { createHost, type Host } from '../../src/host/host.ts';
+import { workspaceEntries } from '../../src/workspace/workspace-entry.ts';
 import { COMMAND } from './program.ts';
 import { Tree } from './tree.ts';
 
@@ -78,10 +78,10 @@ describe('SRV-3: the workspace server is there', () => {
 it('SRV-3: its tools are known before it is started, and are those that it then has', async () => {
   // As it is shipped: what it offers is written down when the command is built.
   const built = join(dirname(COMMAND), '..');
-  const entry: typeof import('../../src/workspace/entry.ts') = await import(
-    join(built, 'workspace/entry.js')
+  const entry: typeof import('../../src/workspace/workspace-entry.ts') = await import(
+    join(built, 'workspace/workspace-entry.js')
   );
-  const shipped: typeof import('../../src/host.ts') = await import(join(built, 'host.js'));
+  const shipped: typeof import('../../src/host/host.ts') = await import(join(built, 'host/host.js'));
   const seen: unknown[] = [];
   for (const shell of [false, true]) {
     configure({ workspace: { shell } });

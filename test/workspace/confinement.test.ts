@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
-import { openIn, replaceFile, withFile } from '../../src/workspace/file.ts';
 import { isGitInternal } from '../../src/workspace/git-internals.ts';
+import { openIn, replaceFile, withFile } from '../../src/workspace/open-file.ts';
 import { Root } from '../../src/workspace/root.ts';
 import { SECRET, Tree, UNTOUCHED } from './tree.ts';
 

@@ -1,4 +1,4 @@
-/** Writes what was learnt in the form that `src/catalog/search/model.ts` reads. */
+/** Writes what was learnt in the form that `src/catalog/search/search-model.ts` reads. */
 
 /** Rows of floats as rows of small integers, each with what one step is worth. */
 export function quantise(terms, floats, dimensions) {

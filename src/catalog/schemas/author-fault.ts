@@ -1,8 +1,8 @@
 /** Finds what is wrong in a JSON Schema of a program's author; schemas of servers are taken as they are. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
-import { JSON_TYPES } from './node.ts';
 import { followPointer } from './pointer.ts';
+import { JSON_TYPES } from './schema-node.ts';
 
 const TYPES: ReadonlySet<unknown> = new Set(JSON_TYPES);
 

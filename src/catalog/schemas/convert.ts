@@ -2,11 +2,11 @@
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { Changes } from './changes.ts';
-import { PROFILES, type Provider } from './profile.ts';
-import { readSchema } from './read.ts';
+import { PROFILES, type Provider } from './provider-profile.ts';
+import { readSchema } from './read-schema.ts';
 import { restoreValue } from './restore.ts';
 import { SHRINK_STEPS } from './shrink.ts';
-import { type JsonSchema, Writer, type Written } from './write.ts';
+import { type JsonSchema, Writer, type Written } from './write-schema.ts';
 
 export interface ConvertOptions {
   /** Limit on the result as JSON; at most and by default `MAX_BYTES`. */

@@ -10,7 +10,7 @@ import {
   NO_NAMES,
   type SchemaNode,
   typeOfValue,
-} from './node.ts';
+} from './schema-node.ts';
 
 type Limits = Map<string, string | number | boolean>;
 

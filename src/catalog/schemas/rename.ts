@@ -1,6 +1,6 @@
 /** Renames properties that a provider would reject, such as MongoDB's `$vectorSearch`. */
 
-import { MAX_PROPERTY_NAME_CHARS, type Profile } from './profile.ts';
+import { MAX_PROPERTY_NAME_CHARS, type Profile } from './provider-profile.ts';
 
 const NONE: ReadonlyMap<string, string> = new Map();
 

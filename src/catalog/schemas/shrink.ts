@@ -1,6 +1,6 @@
 /** Shrinks a schema step by step, the least useful parts first. Required arguments are always kept. */
 
-import { isContainer, type SchemaNode, shallow } from './node.ts';
+import { isContainer, type SchemaNode, shallow } from './schema-node.ts';
 
 interface ShrinkStep {
   readonly says: string;

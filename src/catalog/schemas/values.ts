@@ -1,7 +1,7 @@
 /** Bounds, defaults and examples: which ones a provider supports, and how the others are described in text. */
 
-import type { JsonType, SchemaNode } from './node.ts';
-import type { Profile } from './profile.ts';
+import type { Profile } from './provider-profile.ts';
+import type { JsonType, SchemaNode } from './schema-node.ts';
 
 const MAX_VALUE_CHARS = 120;
 const MAX_LISTED_CHARS = 400;

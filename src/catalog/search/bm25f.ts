@@ -1,6 +1,6 @@
 /** BM25F over a tool's fields: scores tools by rare terms that they share with a query. */
 
-import { FIELDS, type Field } from './fields.ts';
+import { FIELDS, type Field } from './search-fields.ts';
 
 /** Weight of a term in each field, and length normalization of each field. */
 const FIELD_WEIGHT: Readonly<Record<Field, number>> = {

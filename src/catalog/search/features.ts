@@ -1,6 +1,6 @@
 /** Computes the features of one tool for one query, which the ranker weighs. */
 
-import type { Likeness } from './likeness.ts';
+import type { Question } from './question.ts';
 import {
   IN_DESCRIPTION,
   IN_LEAD,
@@ -9,8 +9,8 @@ import {
   IN_PARAMETERS,
   IN_SERVER,
   type Profile,
-} from './profile.ts';
-import type { Question } from './question.ts';
+} from './search-profile.ts';
+import type { Likeness } from './similarity.ts';
 import { isReading } from './verbs.ts';
 
 /** The names of the features, in the order of a feature vector. */

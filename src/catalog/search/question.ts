@@ -3,11 +3,11 @@
 import type { Bm25f } from './bm25f.ts';
 import type { Embedding } from './embedding.ts';
 import { headOf } from './head.ts';
-import { PAIR } from './profile.ts';
+import { PAIR } from './search-profile.ts';
+import { wordsOf } from './split-words.ts';
 import { stem } from './stem.ts';
 import { termsOf, type Vocabulary } from './terms.ts';
 import { type Action, firstAction } from './verbs.ts';
-import { wordsOf } from './words.ts';
 
 /** A query with more different terms is a whole task, and more terms only add noise. */
 const MAX_TERMS = 64;

@@ -1,6 +1,6 @@
 /** Computes the weight of each term in a tool's vector. One instance is reused for all tools of an index. */
 
-import { FIELDS, type Field } from './fields.ts';
+import { FIELDS, type Field } from './search-fields.ts';
 
 /** Total weight of a field's terms. The longer the field, the lower the weight of each term. */
 const FIELD_WEIGHT: Readonly<Record<Field, number>> = {

@@ -1,7 +1,7 @@
 /** Converts words to terms: removes stop words, stems the rest, and assigns term ids per index. */
 
+import { wordsOf } from './split-words.ts';
 import { stem } from './stem.ts';
-import { wordsOf } from './words.ts';
 
 /** Words that do not distinguish tools, including phrases of asking: `show me`, `can you`. */
 const STOP_WORDS: ReadonlySet<string> = new Set(

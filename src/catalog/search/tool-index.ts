@@ -2,13 +2,13 @@
 
 import type { Tool } from '../tool.ts';
 import { Matcher } from './matcher.ts';
-import { lexicalModel, loadModel, type SearchModel, weightsFor } from './model.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import type { Question } from './question.ts';
+import { lexicalModel, loadModel, type SearchModel, weightsFor } from './search-model.ts';
+import { wordsOf } from './split-words.ts';
 import { isStopWord } from './terms.ts';
 import { type UsageCounts, usageScores } from './usage.ts';
 import { askedWords, type Reason, reasonsFor } from './why.ts';
-import { wordsOf } from './words.ts';
 
 export interface SearchHit {
   readonly tool: Tool;

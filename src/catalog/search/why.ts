@@ -1,6 +1,6 @@
 /** Explains a search result: the query's words found in each part of the tool. */
 
-import type { Field } from './fields.ts';
+import type { Field } from './search-fields.ts';
 import {
   IN_DESCRIPTION,
   IN_NAME,
@@ -8,10 +8,10 @@ import {
   IN_PARAMETERS,
   IN_SERVER,
   type Profile,
-} from './profile.ts';
+} from './search-profile.ts';
+import { wordsOf } from './split-words.ts';
 import { stem } from './stem.ts';
 import { isStopWord, type Vocabulary } from './terms.ts';
-import { wordsOf } from './words.ts';
 
 export interface Reason {
   readonly field: Field;

@@ -3,17 +3,17 @@
 import { Agent, type AgentOptions } from '../../chat/agent.ts';
 import { Conversation } from '../../chat/conversation.ts';
 import { asPlugboardError, PlugboardError } from '../../errors.ts';
-import type { Host } from '../../host.ts';
-import type { ServerReport } from '../../host-report.ts';
+import type { Host } from '../../host/host.ts';
+import type { ServerReport } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
-import { describeFailure } from '../failure.ts';
-import type { Context } from '../verb.ts';
-import { splitWords } from '../words.ts';
-import { type ChatState, findCommand } from './commands.ts';
-import { completeLine } from './completion.ts';
-import { TurnKeys } from './keys.ts';
+import { splitWords } from '../argv.ts';
+import type { Context } from '../cli-command.ts';
+import { describeFailure } from '../report-failure.ts';
+import { type ChatState, findCommand } from './chat-commands.ts';
+import { completeLine } from './chat-completion.ts';
 import { LineInput } from './line-input.ts';
 import { Transcript } from './transcript.ts';
+import { TurnKeys } from './turn-keys.ts';
 
 export interface ChatLoopOptions {
   readonly context: Context;

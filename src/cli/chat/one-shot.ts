@@ -1,10 +1,10 @@
 /** Runs `chat -p`: one turn for scripts. The model's text goes to stdout, everything else to stderr. */
 
 import { Agent, type AgentOptions } from '../../chat/agent.ts';
-import type { AgentEvent } from '../../chat/events.ts';
+import type { AgentEvent } from '../../chat/agent-events.ts';
 import { clean } from '../../policy/clean.ts';
+import type { Context } from '../cli-command.ts';
 import type { Output } from '../output.ts';
-import type { Context } from '../verb.ts';
 import { StreamCleaner } from './stream-cleaner.ts';
 import { costLine, errorText, refusedText } from './transcript.ts';
 

@@ -1,7 +1,7 @@
 /** Shows a turn on the screen: the model's text as it is streamed, each call with its result, and the token counts. */
 
 import type { Answer } from '../../adapters/answer.ts';
-import type { AgentEvent, Turn } from '../../chat/events.ts';
+import type { AgentEvent, Turn } from '../../chat/agent-events.ts';
 import type { Progress } from '../../connection/peer.ts';
 import { sentences } from '../../lib/sentences.ts';
 import { clean } from '../../policy/clean.ts';

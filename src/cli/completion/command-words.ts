@@ -4,10 +4,10 @@
  */
 
 import { type Argument, Command, type Option } from 'commander';
+import { ENTRY_KEYS } from '../../config/config-keys.ts';
 import { AGENTS } from '../../config/import/agents.ts';
-import { ENTRY_KEYS } from '../../config/keys.ts';
-import { rows } from '../commands.ts';
-import { PRESETS } from '../presets/table.ts';
+import { rows } from '../command-table.ts';
+import { PRESETS } from '../presets/preset-table.ts';
 import { declareProgram } from '../program.ts';
 import type { ArgumentKind, CommandWords, FlagWords, Vocabulary, Word } from './vocabulary.ts';
 

@@ -1,21 +1,21 @@
 /** `export` for one agent: writes, moves or undoes, and prints the result. */
 
-import type { Agent } from '../../config/import/agent.ts';
 import { findForeign } from '../../config/import/find.ts';
+import type { Agent } from '../../config/import/foreign-agent.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { variablesOf } from '../../config/variables.ts';
 import { PlugboardError } from '../../errors.ts';
 import { reveal } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
+import type { Context } from '../cli-command.ts';
 import { trustVerdicts } from '../config-report.ts';
 import { recordFile } from '../export-record.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { planImport } from '../import-plan.ts';
 import type { Output } from '../output.ts';
 import { isInPassingCache, ownProgram } from '../own-program.ts';
-import type { Context } from '../verb.ts';
-import { type Duplicate, findDuplicates, isServedNow, removeDuplicates } from './duplicates.ts';
+import { type Duplicate, findDuplicates, isServedNow, removeDuplicates } from './agent-duplicates.ts';
 import { isOwnEntry, undoRecorded } from './recorded-edits.ts';
 import { type AgentTarget, type AgentWritten, nameIsTaken, OWN_NAME, writeIntoAgent } from './write-agent.ts';
 

@@ -1,9 +1,9 @@
 /** Connects to every server once, so that its tool list is cached; does not wait for a server that hangs. */
 
-import type { Host } from '../../host.ts';
-import type { ServerReport } from '../../host-report.ts';
+import type { Host } from '../../host/host.ts';
+import type { ServerReport } from '../../host/host-report.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
-import type { Context } from '../verb.ts';
+import type { Context } from '../cli-command.ts';
 import { whileConnecting } from '../waiting-line.ts';
 
 /** How long to wait for the remaining servers after the last one finished. */
@@ -17,7 +17,7 @@ export async function connectOnce(
   only?: readonly string[],
 ): Promise<readonly ServerReport[]> {
   const { cwd, home, env, output, signal } = context;
-  const { createHost } = await import('../../host.ts');
+  const { createHost } = await import('../../host/host.ts');
   signal.throwIfAborted();
   const host = await createHost({
     cwd,

@@ -1,14 +1,14 @@
 /** Records the changes of `up` in our own config.json, so that `down` can revert them. */
 
 import { readFile } from 'node:fs/promises';
-import { editTarget, serversPath } from '../../config/edit.ts';
+import { editTarget, serversPath } from '../../config/edit-config.ts';
 import type { Home } from '../../config/home.ts';
 import type { FileEdit } from '../../config/import/file-edits.ts';
-import { readValue } from '../../config/import/write.ts';
+import { readValue } from '../../config/import/write-program.ts';
 import { valueAt } from '../../config/value-at.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
+import type { Context } from '../cli-command.ts';
 import { keepRecord, readRecord, recordFile } from '../export-record.ts';
-import type { Context } from '../verb.ts';
 import { addToRecord } from './recorded-edits.ts';
 
 /** A server in config.json, with its scope. */

@@ -3,9 +3,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { unwritable } from '../../config/edit.ts';
+import { unwritable } from '../../config/edit-config.ts';
 import { projectOf } from '../../config/home.ts';
-import type { ForeignFile } from '../../config/import/agent.ts';
 import {
   applyEdits,
   combineEdits,
@@ -13,12 +12,14 @@ import {
   type FileEdit,
   reverseEdits,
 } from '../../config/import/file-edits.ts';
-import { readValue } from '../../config/import/write.ts';
+import type { ForeignFile } from '../../config/import/foreign-agent.ts';
+import { readValue } from '../../config/import/write-program.ts';
 import { PlugboardError } from '../../errors.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { updateFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
+import type { Context } from '../cli-command.ts';
 import {
   type ExportRecord,
   forgetRecord,
@@ -27,7 +28,6 @@ import {
   readRecord,
 } from '../export-record.ts';
 import { isPlugboard } from '../import-plan.ts';
-import type { Context } from '../verb.ts';
 
 /** Mode of folders created for another agent. */
 const FOLDER_MODE = 0o755;

@@ -3,14 +3,14 @@
  * stores their values.
  */
 
-import { setServer, targetOf } from '../../config/edit.ts';
+import { setServer, targetOf } from '../../config/edit-config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { variablesOf, withStoredValues } from '../../config/variables.ts';
 import { reveal } from '../../policy/clean.ts';
 import type { SecretPlace } from '../../secrets/store.ts';
-import { childEnvironment } from '../../transport/environment.ts';
-import { openInputs } from '../inputs.ts';
-import type { Context } from '../verb.ts';
+import { childEnvironment } from '../../transport/server-environment.ts';
+import type { Context } from '../cli-command.ts';
+import { openInputs } from '../settle-inputs.ts';
 import { type HomeServer, recordHomeEdits, recordStoredInputs } from './home-record.ts';
 
 /** One variable and the servers that refer to it. */

@@ -1,7 +1,7 @@
 /** Steps of `up`, and the decision whether each is done, only shown, or skipped. */
 
 import { confirm } from '../ask.ts';
-import type { Context } from '../verb.ts';
+import type { Context } from '../cli-command.ts';
 
 export const STEPS = ['import', 'values', 'export', 'move', 'connect', 'login', 'page'] as const;
 export type StepId = (typeof STEPS)[number];

@@ -2,14 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Agent, Where } from '../../config/import/agent.ts';
 import { type Found, findForeign } from '../../config/import/find.ts';
+import type { Agent, Where } from '../../config/import/foreign-agent.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { loadEffective } from '../../policy/effective.ts';
+import type { Context } from '../cli-command.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { type PlannedInput, planInputs } from '../import-inputs.ts';
 import { type Planned, planImport } from '../import-plan.ts';
-import type { Context } from '../verb.ts';
 
 export interface Survey {
   readonly config: LoadedConfig;

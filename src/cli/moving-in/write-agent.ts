@@ -3,16 +3,16 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findProjectRoot } from '../../config/home.ts';
-import type { Agent, ForeignFile, NeededVariable, Program } from '../../config/import/agent.ts';
-import { type Written, writeProgram } from '../../config/import/write.ts';
+import type { Agent, ForeignFile, NeededVariable, Program } from '../../config/import/foreign-agent.ts';
+import { type Written, writeProgram } from '../../config/import/write-program.ts';
 import { valueAt } from '../../config/value-at.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
+import type { Context } from '../cli-command.ts';
 import { recordFile } from '../export-record.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { lineDiff } from '../line-diff.ts';
 import { ownProgram } from '../own-program.ts';
-import type { Context } from '../verb.ts';
 import { editRecorded, isOwnEntry } from './recorded-edits.ts';
 
 /** Name of our entry in every agent. */

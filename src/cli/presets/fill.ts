@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
-import type { Context } from '../verb.ts';
+import type { Context } from '../cli-command.ts';
 import type { Need, Preset, Values } from './preset.ts';
 
 const REFERENCE = /^\$\{[A-Za-z_]\w*\}$/;

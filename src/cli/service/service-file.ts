@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { configFolder } from '../../config/import/files.ts';
+import { configFolder } from '../../config/import/agent-files.ts';
 
 /** Arguments that run the daemon in the foreground. */
 export const DAEMON_ARGS: readonly string[] = ['daemon', 'run'];

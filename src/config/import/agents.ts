@@ -2,14 +2,14 @@
 
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
-import type { Agent } from './agent.ts';
 import { claudeCode } from './claude-code.ts';
 import { claudeDesktop } from './claude-desktop.ts';
 import { codex } from './codex.ts';
 import { cursor } from './cursor.ts';
-import { gemini } from './gemini.ts';
+import type { Agent } from './foreign-agent.ts';
+import { gemini } from './gemini-cli.ts';
 import { opencode } from './opencode.ts';
-import { pi } from './pi.ts';
+import { pi } from './pi-agent.ts';
 import { vscode } from './vscode.ts';
 import { windsurf } from './windsurf.ts';
 import { zed } from './zed.ts';

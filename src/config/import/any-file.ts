@@ -2,13 +2,13 @@
 
 import { isRecord } from '../../lib/json-rpc.ts';
 import { valueAt } from '../value-at.ts';
-import type { Agent, ForeignFile, Where } from './agent.ts';
+import { entriesAt } from './agent-files.ts';
 import { AGENTS } from './agents.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { cursor } from './cursor.ts';
-import { entriesAt } from './files.ts';
-import { gemini } from './gemini.ts';
+import type { Agent, ForeignFile, Where } from './foreign-agent.ts';
+import { gemini } from './gemini-cli.ts';
 import { opencode } from './opencode.ts';
 import { plainEntry, plainPlace } from './plain-entry.ts';
 import type { Translated } from './translation.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { projectKey } from '../project-key.ts';
 import { valueAt } from '../value-at.ts';
-import type { Agent } from './agent.ts';
-import { SHELL } from './dialect.ts';
-import { entriesAt, jsonFile } from './files.ts';
+import { entriesAt, jsonFile } from './agent-files.ts';
+import type { Agent } from './foreign-agent.ts';
+import { SHELL } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
 
 export const claudeCode: Agent = {

@@ -1,10 +1,10 @@
 /** Claude Desktop: programs only, all strings literal. */
 
 import { join } from 'node:path';
-import type { Agent } from './agent.ts';
-import { LITERAL } from './dialect.ts';
-import { applicationFolder, entriesAt, jsonFile } from './files.ts';
+import { applicationFolder, entriesAt, jsonFile } from './agent-files.ts';
+import type { Agent } from './foreign-agent.ts';
 import { plainEntry, plainPlace } from './plain-entry.ts';
+import { LITERAL } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 
 export const claudeDesktop: Agent = {

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
-import type { Agent, ForeignFile } from './agent.ts';
-import { LITERAL } from './dialect.ts';
-import { entriesAt } from './files.ts';
+import { entriesAt } from './agent-files.ts';
+import type { Agent, ForeignFile } from './foreign-agent.ts';
 import { plainEntry } from './plain-entry.ts';
+import { LITERAL } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 
 export const codex: Agent = {

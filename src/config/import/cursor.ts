@@ -1,9 +1,9 @@
 /** Cursor: `mcp.json` for a user and for a project, with an editor's variables. */
 
 import { join } from 'node:path';
-import type { Agent } from './agent.ts';
+import { entriesAt, jsonFile } from './agent-files.ts';
 import { editorTranslation, NO_ENV_FILE } from './editor.ts';
-import { entriesAt, jsonFile } from './files.ts';
+import type { Agent } from './foreign-agent.ts';
 import { plainEntry, plainPlace } from './plain-entry.ts';
 
 export const cursor: Agent = {

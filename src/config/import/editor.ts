@@ -1,6 +1,6 @@
 /** The keys that the entries of editors have in common. */
 
-import { EDITOR } from './dialect.ts';
+import { EDITOR } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 
 export const NO_ENV_FILE = 'Plugboard reads no such files; name its variables under "env" or "envVars".';

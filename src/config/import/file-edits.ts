@@ -7,8 +7,8 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { reverseLines } from '../../lib/reverse-lines.ts';
 import { valueAt } from '../value-at.ts';
-import type { ForeignFile } from './agent.ts';
-import { readValue, setEntry } from './write.ts';
+import type { ForeignFile } from './foreign-agent.ts';
+import { readValue, setEntry } from './write-program.ts';
 
 /**
  * One edit. `set`: the value at a path; a missing `before` or `after` means no value. `list`: one more item of a list.

@@ -14,7 +14,7 @@ import type {
   ForeignScope,
   ForeignSettings,
   Where,
-} from './agent.ts';
+} from './foreign-agent.ts';
 import type { Translated } from './translation.ts';
 
 /** One server of another agent. */

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { valueAt } from '../value-at.ts';
-import type { Agent, ForeignFile, ForeignScope } from './agent.ts';
-import { BRACES } from './dialect.ts';
-import { configFolder, entriesAt, jsonFile } from './files.ts';
+import { configFolder, entriesAt, jsonFile } from './agent-files.ts';
+import type { Agent, ForeignFile, ForeignScope } from './foreign-agent.ts';
+import { BRACES } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
 
 const NAMES = ['opencode.json', 'opencode.jsonc'];

@@ -1,6 +1,6 @@
 /** The entry format of most agents: `mcpServers`, with a command, arguments and an environment. */
 
-import type { Program } from './agent.ts';
+import type { Program } from './foreign-agent.ts';
 
 export function plainPlace(_value: unknown, name: string): readonly string[] {
   return ['mcpServers', name];

@@ -1,7 +1,7 @@
 /** Translates one entry of another agent: the supported keys, and the lost ones with the reason. */
 
 import { isRecord } from '../../lib/json-rpc.ts';
-import { type Dialect, say } from './dialect.ts';
+import { type Dialect, say } from './reference-dialect.ts';
 
 export interface Lost {
   /** The original key, with the path inside it: `env.TOKEN`. */

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { valueAt } from '../value-at.ts';
-import type { Agent } from './agent.ts';
+import { applicationFolder, entriesAt, jsonFile } from './agent-files.ts';
 import { editorTranslation, NO_ENV_FILE } from './editor.ts';
-import { applicationFolder, entriesAt, jsonFile } from './files.ts';
+import type { Agent } from './foreign-agent.ts';
 
 /** The editor, its early releases, and the unbranded build. */
 const EDITIONS = ['Code', 'Code - Insiders', 'VSCodium'];

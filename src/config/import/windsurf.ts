@@ -1,9 +1,9 @@
 /** Windsurf: `mcp_config.json` of its Cascade agent. */
 
 import { join } from 'node:path';
-import type { Agent } from './agent.ts';
+import { entriesAt, jsonFile } from './agent-files.ts';
 import { editorTranslation } from './editor.ts';
-import { entriesAt, jsonFile } from './files.ts';
+import type { Agent } from './foreign-agent.ts';
 import { plainEntry, plainPlace } from './plain-entry.ts';
 
 export const windsurf: Agent = {

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json-rpc.ts';
-import type { Agent } from './agent.ts';
-import { LITERAL } from './dialect.ts';
-import { applicationFolder, configFolder, entriesAt, jsonFile } from './files.ts';
+import { applicationFolder, configFolder, entriesAt, jsonFile } from './agent-files.ts';
+import type { Agent } from './foreign-agent.ts';
 import { plainEntry } from './plain-entry.ts';
+import { LITERAL } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 
 export const zed: Agent = {

@@ -5,6 +5,7 @@ import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { isNewer } from '../protocol/build.ts';
+import type { Place } from '../protocol/daemon-place.ts';
 import { decodeError } from '../protocol/error-codec.ts';
 import {
   type ControlHello,
@@ -14,7 +15,6 @@ import {
   PROTOCOL,
   type Welcome,
 } from '../protocol/hello.ts';
-import type { Place } from '../protocol/place.ts';
 import { type DaemonRecord, readRecord } from '../protocol/record.ts';
 
 /** Time for the daemon's first line; it loads the configuration before it answers. */
@@ -40,7 +40,7 @@ export async function attachOrStart(
   const attached = await attach(place, hello);
   if (attached !== undefined) return attached;
   // Imported lazily: a relay keeps loaded code in memory, and only the first one has to start a process.
-  const { startAndAttach } = await import('./launch.ts');
+  const { startAndAttach } = await import('./launch-daemon.ts');
   return startAndAttach(home, place, env, hello);
 }
 

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
+import { placeOf, RECORD_NAME } from '../protocol/daemon-place.ts';
+import type { DaemonReport } from '../protocol/daemon-report.ts';
 import { type ControlHello, FIRST_PROTOCOL } from '../protocol/hello.ts';
-import { placeOf, RECORD_NAME } from '../protocol/place.ts';
 import { type DaemonRecord, readRecord } from '../protocol/record.ts';
-import type { DaemonReport } from '../protocol/report.ts';
 import { attachOrStart, control } from './attach.ts';
 
 /** Starts the daemon unless it runs, and keeps it running without sessions. */

@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
+import { placeOf } from '../protocol/daemon-place.ts';
 import { type HttpListening, type SessionHello, STOPPED } from '../protocol/hello.ts';
-import { placeOf } from '../protocol/place.ts';
 import { attachOrStart } from './attach.ts';
 
 const MAX_TRIES = 8;

@@ -4,8 +4,8 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findHome } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
-import { DAEMON_COMMANDS } from '../protocol/commands.ts';
-import { type AskPerson, runInDaemon } from './command.ts';
+import { DAEMON_COMMANDS } from '../protocol/daemon-commands.ts';
+import { type AskPerson, runInDaemon } from './run-in-daemon.ts';
 import { allowsDaemon } from './wanted.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -32,7 +32,7 @@ async function serveQuickly(
   const wanted = readServe(words);
   if (wanted === undefined) return undefined;
   const { cwd, approvals } = wanted;
-  const { relayServe } = await import('./serve.ts');
+  const { relayServe } = await import('./relay-serve.ts');
   const stop = new AbortController();
   const stopped = (): void => {
     if (stop.signal.aborted) process.exit(EXIT_STATUS.CANCELLED);

@@ -3,7 +3,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { isRecord } from '../../lib/json-rpc.ts';
 import type { Build } from './build.ts';
-import { isOurs } from './place.ts';
+import { isOurs } from './daemon-place.ts';
 
 export interface DaemonRecord {
   readonly pid: number;

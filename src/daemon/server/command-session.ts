@@ -1,7 +1,7 @@
 /** Runs one command for a shell: receives argv, sends its output and exit status. */
 
 import type { Socket } from 'node:net';
-import { runElsewhere } from '../../cli/elsewhere.ts';
+import { runElsewhere } from '../../cli/command-in-daemon.ts';
 import type { Home } from '../../config/home.ts';
 import type { ElicitAnswer, Questioned } from '../../connection/questions.ts';
 import { LineCutter } from '../../lib/lines.ts';

@@ -12,6 +12,8 @@ import { replaceFile } from '../../lib/locked-file.ts';
 import { Traffic } from '../../manage/traffic.ts';
 import { firstLine } from '../client/attach.ts';
 import type { Build } from '../protocol/build.ts';
+import { buildOf, newSocketPath, type Place, removeStaleSockets } from '../protocol/daemon-place.ts';
+import type { DaemonReport } from '../protocol/daemon-report.ts';
 import { encodeError } from '../protocol/error-codec.ts';
 import {
   type ControlHello,
@@ -24,9 +26,7 @@ import {
   type Surroundings,
   type Welcome,
 } from '../protocol/hello.ts';
-import { buildOf, newSocketPath, type Place, removeStaleSockets } from '../protocol/place.ts';
 import { type DaemonRecord, readRecord } from '../protocol/record.ts';
-import type { DaemonReport } from '../protocol/report.ts';
 import { runCommandSession } from './command-session.ts';
 import { type Acquired, type Scope, type SharedHost, SharedHosts } from './hosts.ts';
 import { HttpSession } from './http-session.ts';

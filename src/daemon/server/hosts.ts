@@ -5,7 +5,7 @@ import { isForeign, type ServerSpec, type Settings } from '../../config/entry.ts
 import type { Home } from '../../config/home.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { isAtLeast } from '../../connection/log-levels.ts';
-import { createHost, type Host } from '../../host.ts';
+import { createHost, type Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { realPath } from '../../lib/inside.ts';
@@ -14,11 +14,11 @@ import { loadEffective } from '../../policy/effective.ts';
 import { Gateway } from '../../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { addOptional } from '../../transport/launch.ts';
-import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/entry.ts';
+import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/workspace-entry.ts';
 import type { SessionHello, Surroundings, WantedServer } from '../protocol/hello.ts';
 import { AmbientEnvironment } from './ambient-environment.ts';
-import { sessionDifferences, visibleEnvironment } from './environment.ts';
-import { type Lender, Loans } from './loans.ts';
+import { type Lender, Loans } from './process-sharing.ts';
+import { sessionDifferences, visibleEnvironment } from './session-environment.ts';
 
 type Approvals = 'client' | 'enforce';
 export type ServerHello = Extract<SessionHello, { kind: 'server' }>;

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
-import type { Host } from '../../host.ts';
+import type { Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { onFreePort } from '../../manage/free-port.ts';
-import { type ServedManaged, serveHttp } from '../../manage/http.ts';
+import { type ServedManaged, serveHttp } from '../../manage/serve-http.ts';
 import type { Traffic } from '../../manage/traffic.ts';
 import type { HttpListen, HttpListening } from '../protocol/hello.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Duplex } from 'node:stream';
 import type { Backend } from '../../endpoint/backend.ts';
-import { type LineClient, openLines } from '../../endpoint/stdio.ts';
+import { type LineClient, openLines } from '../../endpoint/serve-lines.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { LEAVING, type ServerFrame } from '../protocol/hello.ts';

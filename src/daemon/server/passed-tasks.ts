@@ -4,8 +4,8 @@
  */
 
 import { createdTask } from '../../connection/tasks.ts';
-import type { Params } from '../../endpoint/eras.ts';
-import type { Front } from '../../endpoint/front.ts';
+import type { Front } from '../../endpoint/client-connection.ts';
+import type { Params } from '../../endpoint/client-era.ts';
 import { progressOf } from '../../endpoint/requests.ts';
 import type { Work } from '../../endpoint/work.ts';
 import { isRecord } from '../../lib/json-rpc.ts';

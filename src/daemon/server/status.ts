@@ -1,14 +1,14 @@
 /** Reports what the daemon runs: the memory of each server, and why a second process of it exists. */
 
 import { readFileSync } from 'node:fs';
-import type { DedicatedReason } from '../../call/berths.ts';
-import type { Host } from '../../host.ts';
+import type { DedicatedReason } from '../../call/session-router.ts';
+import type { Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { descendants } from '../../lib/process-table.ts';
-import type { HostUse, ProcessCopy, ServerUse } from '../protocol/report.ts';
-import { sessionDifferences } from './environment.ts';
+import type { HostUse, ProcessCopy, ServerUse } from '../protocol/daemon-report.ts';
 import type { SharedHost } from './hosts.ts';
-import type { Loans } from './loans.ts';
+import type { Loans } from './process-sharing.ts';
+import { sessionDifferences } from './session-environment.ts';
 
 const BYTES_PER_KB = 1024;
 

@@ -1,10 +1,10 @@
 /** Converts content of results and prompts to blocks that the client's revision supports. */
 
 import type { ContentBlock, ResourceContents } from '../../catalog/accept-result.ts';
-import type { Params } from '../../endpoint/eras.ts';
+import type { Params } from '../../endpoint/client-era.ts';
 import { mapSame } from '../../policy/clean-value.ts';
-import { type Note, withValidFields } from './fields.ts';
 import type { Reader } from './reader.ts';
+import { type Note, withValidFields } from './valid-fields.ts';
 
 /** Returns the same list if the client supports all of it unchanged. */
 export function sentBlocks(

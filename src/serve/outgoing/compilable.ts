@@ -6,8 +6,8 @@
  * Only schemas that Ajv compiles are checked: unreferenced definitions may contain anything.
  */
 
-import { JSON_TYPES } from '../../catalog/schemas/node.ts';
 import { SchemaRefs } from '../../catalog/schemas/refs.ts';
+import { JSON_TYPES } from '../../catalog/schemas/schema-node.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

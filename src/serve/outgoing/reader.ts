@@ -1,6 +1,6 @@
 /** The client's properties that decide how messages are written for it: its revision and capabilities. */
 
-import type { Asker } from '../../endpoint/eras.ts';
+import type { Asker } from '../../endpoint/client-era.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 
 /** The first revisions whose clients support these blocks; older ones fail on the whole result. */

@@ -3,13 +3,13 @@
 import { callToolDefinition } from '../../catalog/call-tool.ts';
 import { TOOL_SEARCH } from '../../catalog/deferral.ts';
 import type { Tool } from '../../catalog/tool.ts';
-import type { Params } from '../../endpoint/eras.ts';
+import type { Params } from '../../endpoint/client-era.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 import { compileFault } from './compilable.ts';
-import { sentTool } from './definitions.ts';
-import { withChanges } from './fields.ts';
 import type { Reader } from './reader.ts';
-import type { RepairReport } from './report.ts';
+import type { RepairReport } from './repair-report.ts';
+import { sentTool } from './sent-definitions.ts';
+import { withChanges } from './valid-fields.ts';
 
 const callTool: Params = { ...callToolDefinition('server__tool') };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { convert, MAX_BYTES } from '../../../src/catalog/schemas/convert.ts';
-import type { Provider } from '../../../src/catalog/schemas/profile.ts';
+import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts';
 import { faultsOf } from './rules.ts';
 
 const PROVIDERS: readonly Provider[] = ['openai', 'openai-strict', 'anthropic', 'gemini', 'ai-sdk'];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { convert, MAX_BYTES } from '../../../src/catalog/schemas/convert.ts';
-import type { Provider } from '../../../src/catalog/schemas/profile.ts';
+import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts';
 import { anySchema, inputSchema } from './arbitrary.ts';
 import { faultsOf } from './rules.ts';
 

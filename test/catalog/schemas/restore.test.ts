@@ -2,7 +2,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { convert } from '../../../src/catalog/schemas/convert.ts';
-import type { Provider } from '../../../src/catalog/schemas/profile.ts';
+import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts';
 import { hostileName } from './arbitrary.ts';
 
 type Json = Record<string, unknown>;

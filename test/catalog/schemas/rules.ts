@@ -1,6 +1,6 @@
 /** The providers' published rules for tool schemas, written down a second time and apart from the converter. */
 
-import type { Provider } from '../../../src/catalog/schemas/profile.ts';
+import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts';
 
 type Json = Record<string, unknown>;
 

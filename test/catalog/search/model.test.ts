@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FEATURES } from '../../../src/catalog/search/features.ts';
-import { decodeModel, weightsFor } from '../../../src/catalog/search/model.ts';
+import { decodeModel, weightsFor } from '../../../src/catalog/search/search-model.ts';
 
 const ASSET = new URL('../../../assets/tool-search.bin', import.meta.url);
 /** What issue 5 allows the ranker's assets in the package. */

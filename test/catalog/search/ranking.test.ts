@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Bm25f } from '../../../src/catalog/search/bm25f.ts';
-import { FIELDS, fieldTexts } from '../../../src/catalog/search/fields.ts';
-import { lexicalModel } from '../../../src/catalog/search/model.ts';
+import { FIELDS, fieldTexts } from '../../../src/catalog/search/search-fields.ts';
+import { lexicalModel } from '../../../src/catalog/search/search-model.ts';
 import { termsOf, Vocabulary } from '../../../src/catalog/search/terms.ts';
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import { GUARD_QUERIES, GUARD_TOOLS } from './guard-set.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lexicalModel, loadModel } from '../../../src/catalog/search/model.ts';
+import { lexicalModel, loadModel } from '../../../src/catalog/search/search-model.ts';
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import type { Tool } from '../../../src/catalog/tool.ts';
 import { GUARD_TOOLS } from './guard-set.ts';

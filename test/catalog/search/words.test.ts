@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { wordsOf } from '../../../src/catalog/search/split-words.ts';
 import { stem } from '../../../src/catalog/search/stem.ts';
 import { termsOf, Vocabulary } from '../../../src/catalog/search/terms.ts';
-import { wordsOf } from '../../../src/catalog/search/words.ts';
 
 describe('words of names and texts', () => {
   it.each([

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentId } from '../../../src/config/import/agent.ts';
+import type { AgentId } from '../../../src/config/import/foreign-agent.ts';
 
 interface Written {
   /** Paths below the home, as on Linux. */

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { AgentId, Where } from '../../../src/config/import/agent.ts';
 import { AGENTS, agentCalled } from '../../../src/config/import/agents.ts';
 import { type Found, findForeign } from '../../../src/config/import/find.ts';
+import type { AgentId, Where } from '../../../src/config/import/foreign-agent.ts';
 import { writeAgents } from './agents.ts';
 
 interface Machine extends Where {

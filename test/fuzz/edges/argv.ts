@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runElsewhere } from '../../../src/cli/elsewhere.ts';
+import { runElsewhere } from '../../../src/cli/command-in-daemon.ts';
 import { homeAt } from '../../../src/config/home.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { TextSink } from '../../../src/lib/sink.ts';

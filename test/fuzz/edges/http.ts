@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createHttpTransport } from '../../../src/transport/http.ts';
-import { createSseTransport } from '../../../src/transport/sse.ts';
+import { createHttpTransport } from '../../../src/transport/http-transport.ts';
+import { createSseTransport } from '../../../src/transport/sse-transport.ts';
 import { makeWorld, TOKEN } from '../../manage/world.ts';
 import { type Edge, mustBeOurs, type Probe } from '../edge.ts';
 

@@ -2,7 +2,7 @@
 
 import { PassThrough } from 'node:stream';
 import { defineServer, prompt, resource, stdio, tool } from '../../../src/kit/index.ts';
-import { serveStdio } from '../../../src/serve/stdio.ts';
+import { serveStdio } from '../../../src/serve/serve-stdio.ts';
 import { smallHost } from '../../serve/small-host.ts';
 import type { Edge } from '../edge.ts';
 

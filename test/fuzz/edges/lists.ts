@@ -10,7 +10,7 @@ import { presentPrompt } from '../../../src/catalog/prompts.ts';
 import { readArguments } from '../../../src/catalog/prompts-line.ts';
 import { presentResource, presentTemplate } from '../../../src/catalog/resources.ts';
 import { convert, MAX_BYTES } from '../../../src/catalog/schemas/convert.ts';
-import type { Provider } from '../../../src/catalog/schemas/profile.ts';
+import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts';
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import type { Tool } from '../../../src/catalog/tool.ts';
 import { readForm } from '../../../src/connection/questions-form.ts';

@@ -16,7 +16,7 @@ import { knownCount, knownTools } from '../../../src/catalog/known-tools.ts';
 import type { ServerSpec } from '../../../src/config/entry.ts';
 import { homeAt } from '../../../src/config/home.ts';
 import { readRecord } from '../../../src/daemon/protocol/record.ts';
-import { createHost, type Host } from '../../../src/host.ts';
+import { createHost, type Host } from '../../../src/host/host.ts';
 import { openTrust } from '../../../src/policy/trust.ts';
 import { openSecrets } from '../../../src/secrets/store.ts';
 import { scriptedServer } from '../../../src/testing/index.ts';

@@ -2,9 +2,9 @@
 
 import { readChallenge } from '../../../src/auth/challenge.ts';
 import { findMentions } from '../../../src/catalog/mentions.ts';
-import { wordsOf } from '../../../src/catalog/search/words.ts';
+import { wordsOf } from '../../../src/catalog/search/split-words.ts';
+import { joinWords, splitWords } from '../../../src/cli/argv.ts';
 import { readInput, toArguments } from '../../../src/cli/call-arguments.ts';
-import { joinWords, splitWords } from '../../../src/cli/words.ts';
 import { expandText } from '../../../src/config/expand.ts';
 import { hideSecretsInText, hideSecretsInUrl } from '../../../src/config/secret-shapes.ts';
 import { parseUriTemplate } from '../../../src/kit/uri-template.ts';

@@ -8,11 +8,11 @@ import { Catalog, readListing } from '../../../src/catalog/catalog.ts';
 import { presentPrompt } from '../../../src/catalog/prompts.ts';
 import { presentResource, presentTemplate } from '../../../src/catalog/resources.ts';
 import type { Era } from '../../../src/connection/eras.ts';
-import type { Params } from '../../../src/endpoint/eras.ts';
+import type { Params } from '../../../src/endpoint/client-era.ts';
 import { compileFault } from '../../../src/serve/outgoing/compilable.ts';
-import { sentPrompt, sentResource, sentTemplate } from '../../../src/serve/outgoing/definitions.ts';
 import { type Reader, readerOf } from '../../../src/serve/outgoing/reader.ts';
 import { sentCompletion, sentPromptResult, sentResult } from '../../../src/serve/outgoing/results.ts';
+import { sentPrompt, sentResource, sentTemplate } from '../../../src/serve/outgoing/sent-definitions.ts';
 import { createToolLister } from '../../../src/serve/outgoing/tool-list.ts';
 import { compileError, OFFICIAL } from '../../faithful/official-schemas.ts';
 

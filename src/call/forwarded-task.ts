@@ -1,0 +1,176 @@
+/**
+ * A task that its caller follows itself. Requests and responses are those of the server's era; the steps common to
+ * all callers are done here: results are parsed and shaped like those of calls, and questions of the task are sent to
+ * its caller.
+ */
+
+import { acceptCallResult } from '../catalog/accept-result.ts';
+import { limitsFor } from '../config/limits.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { Era } from '../connection/eras.ts';
+import type { Params, RequestOptions } from '../connection/peer.ts';
+import type { Questioned } from '../connection/questions.ts';
+import { relatedTask } from '../connection/tasks.ts';
+import type { Cancellable, Cancellation } from '../lib/cancellation.ts';
+import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Call, CallContext } from './call.ts';
+import type { Asking } from './in-flight-work.ts';
+import { settingsOf } from './settings.ts';
+import { type ShapedResult, shape } from './shape.ts';
+
+/** How a caller requests that a call becomes a task. */
+export interface TaskWish {
+  /** The `task` field of a call to a legacy server, such as its time to live. */
+  readonly params: Params;
+  /** The callbacks for questions of the task; they outlive the call. */
+  readonly questions: Questioned;
+  /** Cancelled when the caller stops following the task. */
+  readonly cancellation: Cancellation;
+}
+
+interface TaskEvents {
+  /** The server reported a new state. */
+  readonly changed: { readonly state: Params };
+}
+
+export class HandedTask {
+  readonly era: Era;
+  readonly taskId: string;
+  /** The response to the call, as the server sent it. */
+  readonly created: Params;
+  readonly events: Emitter<TaskEvents> = new Emitter();
+  /** The work that its questions are attributed to. */
+  readonly asking: Asking;
+  readonly #context: CallContext;
+  readonly #call: Call;
+  readonly #release: () => void;
+  #isOver = false;
+
+  constructor(context: CallContext, call: Call, wish: TaskWish, { era, taskId, created }: CreatedTask) {
+    this.#context = context;
+    this.#call = call;
+    this.era = era;
+    this.taskId = taskId;
+    this.created = created;
+    const { cancellation } = wish;
+    this.asking = { session: { ...call.session, ...wish.questions }, cancellation };
+    const { connection } = settingsOf(call);
+    context.handed.add(connection, this);
+    // A stopped server loses its running work.
+    const rest = connection.hold();
+    this.#release = () => {
+      rest();
+      context.handed.remove(connection, this);
+    };
+    cancellation.onCancel(() => this.end());
+  }
+
+  get server(): string {
+    return settingsOf(this.#call).tool.server;
+  }
+
+  get(how: Cancellable): Promise<Params> {
+    return this.#request('tasks/get', {}, how);
+  }
+
+  cancel(): Promise<Params> {
+    return this.#request('tasks/cancel', {}, {});
+  }
+
+  update(inputResponses: Params): Promise<Params> {
+    return this.#request('tasks/update', { inputResponses }, {});
+  }
+
+  /** Legacy: waits for the end of the task. Its questions arrive as requests of the server. */
+  async result(how: Cancellable): Promise<ShapedResult> {
+    const { connection } = settingsOf(this.#call);
+    const work = { session: this.#call.session, ...how };
+    this.#context.inFlight.begin(connection, work);
+    try {
+      return await this.shape(await this.#request('tasks/result', {}, how, { idleMs: undefined }));
+    } finally {
+      this.#context.inFlight.end(connection, work);
+    }
+  }
+
+  /** Returns a result of the task in the form a call would have returned. */
+  async shape(raw: unknown): Promise<ShapedResult> {
+    const { result, warnings } = acceptCallResult(raw, this.era);
+    const { tool } = settingsOf(this.#call);
+    for (const warning of warnings) this.#context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
+    return shape(this.#context, async () => result)(this.#call);
+  }
+
+  /** Modern: sends a question of the task to its caller. */
+  ask(method: string, params: Params, key: string): Promise<unknown> {
+    return this.#context.answer({ ...this.#call, ...this.asking }, method, params, key);
+  }
+
+  /** Subscribes to new states at a modern server. Legacy ones report them unasked, or not at all. */
+  watch(changed: (state: Params) => void): Unsubscribe {
+    const stop = this.events.on('changed', ({ state }) => changed(state));
+    const { connection } = settingsOf(this.#call);
+    const unwatch = connection.watchTask(this.taskId);
+    return () => {
+      stop();
+      unwatch();
+    };
+  }
+
+  /** Ends the task: its server may be stopped, and progress is no longer reported. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#call.endProgress?.();
+    this.#release();
+  }
+
+  async #request(
+    method: string,
+    params: Params,
+    how: Cancellable,
+    more: RequestOptions = {},
+  ): Promise<Params> {
+    const { connection, entry } = settingsOf(this.#call);
+    const limits = limitsFor(entry, this.#context.settings());
+    const { signal, cancellation } = how;
+    const idleMs = limits.toolTimeoutMs;
+    const options = { signal, cancellation, owner: this.asking, idleMs, ...more };
+    const result = await connection.request(method, { taskId: this.taskId, ...params }, options);
+    return isRecord(result) ? result : {};
+  }
+}
+
+export interface CreatedTask {
+  readonly era: Era;
+  readonly taskId: string;
+  readonly created: Params;
+}
+
+/** The tasks followed by callers, by the process that runs them. */
+export class HandedTasks {
+  readonly #tasks = new WeakMap<Connection, Map<string, HandedTask>>();
+
+  add(connection: Connection, task: HandedTask): void {
+    const tasks = this.#tasks.get(connection) ?? new Map();
+    this.#tasks.set(connection, tasks.set(task.taskId, task));
+  }
+
+  remove(connection: Connection, { taskId }: HandedTask): void {
+    this.#tasks.get(connection)?.delete(taskId);
+  }
+
+  /** Returns the task that a question or a notification with this `_meta` belongs to. */
+  related(connection: Connection, { _meta }: Params): HandedTask | undefined {
+    const taskId = relatedTask(_meta);
+    return taskId === undefined ? undefined : this.#tasks.get(connection)?.get(taskId);
+  }
+
+  /** Handles a state that a server reports for a task. */
+  changed(connection: Connection, state: Params): void {
+    const { taskId } = state;
+    const task = typeof taskId === 'string' ? this.#tasks.get(connection)?.get(taskId) : undefined;
+    task?.events.emit('changed', { state });
+  }
+}

@@ -1,0 +1,117 @@
+/** `plugboard call`: calls one tool with arguments from the command line and prints its result. */
+
+import type { Command } from 'commander';
+import type { Tool } from '../../catalog/tool.ts';
+import { PlugboardError } from '../../errors.ts';
+import { pinChanged } from '../../policy/pins-refusal.ts';
+import { approveCall } from '../approve-call.ts';
+import { joinWords } from '../argv.ts';
+import { readInput, toArguments } from '../call-arguments.ts';
+import { calledTool } from '../call-target.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
+import { findTool, refuseHidden } from '../find-tool.ts';
+import { milliseconds } from '../flags.ts';
+import { aborted } from '../interrupt.ts';
+import { findServer } from '../known-server.ts';
+import type { Output } from '../output.ts';
+import { ProgressLine } from '../progress-line.ts';
+import { resultText } from '../result-text.ts';
+import { saveImages, saveResult } from '../save-result.ts';
+import { withHost } from '../with-host.ts';
+
+/** Opened on the first read: creating the stream takes time, and it would keep the terminal busy. */
+const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
+
+/** Exit status if the tool returned an error. */
+const EXIT_TOOL_ERROR = 1;
+
+export const call: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')
+      .argument('[tool]', "the tool, by its server's own name")
+      .argument(
+        '[arguments...]',
+        "key=value, --key value, key:=json, key=@file, one '{json}' object, or - for JSON on stdin",
+      )
+      // Flags for the tool are parsed with its schema.
+      .allowUnknownOption()
+      .option('--timeout <ms>', 'maximum time without output or progress')
+      .option('-y, --yes', 'answer yes if a question about this call is asked')
+      .option('--limit', 'clean and cut the result as for a model')
+      .option('-o, --output <file>', 'write the result to this file: its bytes if it has any, else its text')
+      .option('--save-images <dir>', 'write images, audio and other bytes of the result into this folder')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const { servers, name, words } = await calledTool(context, args);
+    const { output, signal, cwd } = context;
+    const timeout = textFlag(flags, 'timeout');
+    const timeoutMs = timeout === undefined ? undefined : milliseconds('--timeout', timeout);
+    const input = await Promise.race([readInput(words, { stdin: STDIN, cwd }), aborted(signal)]);
+    const approve = approveCall(context, flags['yes'] === true);
+    const forModel = flags['limit'] === true;
+    const line = new ProgressLine(output, name);
+    const elicit = elicitDuring(context, () => line.clear());
+    const canBeAsked = (): boolean => canBeAskedDuring(context);
+    return withHost(context, { servers, approve, elicit, canBeAsked, forModel }, async ({ host, config }) => {
+      for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
+      for (const server of servers) refuseHidden(host, findServer(config, server), name);
+      const tool = findTool(host, { servers, name }, host.tools());
+      const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
+      const result = await host
+        .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
+        .catch((thrown: unknown) => explain(thrown, { output, timeoutMs, tool }))
+        .finally(() => line.clear());
+      const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
+      if (folder !== undefined) await saveImages(context, result, folder);
+      if (file !== undefined) await saveResult(context, result, file);
+      if (output.json) output.answer(result, () => '');
+      else if (file === undefined) output.text(resultText(result));
+      return result.isError ? EXIT_TOOL_ERROR : 0;
+    });
+  },
+};
+
+const EXAMPLES = `
+A value of key=value becomes what the tool wants there: a number, true or false, else text.
+
+Examples:
+  plugboard call demo echo message=hi
+  plugboard call demo get-sum a:=2 b:=3 --json
+  plugboard call demo.echo --message hi
+  plugboard call files read_multiple_files paths=a.txt paths=b.txt
+  plugboard call files write_file path=notes.md content=@draft.md
+  plugboard call shots take -o shot.png
+  echo '{"path":"."}' | plugboard call files list_directory -`;
+
+/** Adds hints for the command line, where the way to answer and to wait longer is a flag. */
+function explain(
+  thrown: unknown,
+  {
+    output,
+    timeoutMs,
+    tool,
+  }: { readonly output: Output; readonly timeoutMs: number | undefined; readonly tool: Tool },
+): never {
+  if (!(thrown instanceof PlugboardError)) throw thrown;
+  const { code, message, server, detail } = thrown;
+  if (code === 'APPROVAL_REQUIRED') {
+    const { questions } = output;
+    const why = 'why' in questions ? ` (${questions.why})` : '';
+    const hint = `No one can be asked here${why}: add --yes to answer yes.`;
+    throw new PlugboardError(code, message, { server, cause: thrown, hint });
+  }
+  // The hint for models names a key that people do not see.
+  if (code === 'INVALID_ARGUMENTS' && thrown.hint?.includes('inputSchema') === true) {
+    const hint = `Run ${joinWords(['plugboard', 'tool', tool.server, tool.tool])} to see its arguments.`;
+    throw new PlugboardError(code, message, { server, detail, cause: thrown, hint });
+  }
+  if (code === 'TIMEOUT' && timeoutMs !== undefined) {
+    const hint = 'Give a larger --timeout, in milliseconds.';
+    throw new PlugboardError(code, message, { server, detail, cause: thrown, hint });
+  }
+  throw thrown;
+}

@@ -1,0 +1,88 @@
+/** `plugboard get`: shows one server's entry and where it is configured, without its secrets. */
+
+import type { Command } from 'commander';
+import { transportOf } from '../../config/describe.ts';
+import type { ServerSpec } from '../../config/entry.ts';
+import { switchedOffBy } from '../../config/switches.ts';
+import { admit } from '../../policy/admit.ts';
+import { loadEffective } from '../../policy/effective.ts';
+import { waitingFor } from '../../policy/waiting.ts';
+import type { Context, Flags, Verb } from '../cli-command.ts';
+import { placeOfCredentials } from '../client-secret.ts';
+import { errorDocument, serverDocument, trustVerdicts } from '../config-report.ts';
+import { entryPairs, pairLines, recordPairs } from '../entry-lines.ts';
+import { findServer } from '../known-server.ts';
+import { noteProblems } from '../problems.ts';
+import { disabledText } from '../report-lines.ts';
+import { SCOPE_MEANING } from '../scope-flag.ts';
+
+export const get: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<name>', 'the server')
+      .option('--show-secrets', 'print every value of the entry as it is in the file')
+      .addHelpText('after', '\nExamples:\n  plugboard get files\n  plugboard get files --json');
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [name = ''] = args;
+    const { output } = context;
+    const config = await loadEffective(context);
+    const spec = findServer(config, name);
+    const verdicts = await trustVerdicts([spec], context);
+    const authority = { managed: config.managed, env: context.env };
+    const hidden = config.shadowed.filter((each) => each.name === name);
+    const credentials = await placeOfCredentials(context, spec);
+    const waiting = waitingFor(name, config);
+    const isOpen = flags['showSecrets'] === true;
+    const admission = admit(spec, verdicts.get(name), authority);
+    const error = 'error' in admission ? admission.error : undefined;
+    const told = {
+      ...(isOpen ? { entry: spec.raw } : {}),
+      ...(error === undefined ? {} : { error: errorDocument(error) }),
+      ...(credentials === undefined ? {} : { credentials }),
+      ...(waiting === undefined ? {} : { waiting }),
+    };
+    output.answer({ ...serverDocument(spec, verdicts, authority), ...told }, () =>
+      [
+        output.paint.strong(name),
+        ...pairLines([
+          ['status', statusText(admission.status, spec)],
+          ...(error === undefined
+            ? []
+            : [
+                ['', error.message] as const,
+                ...(error.hint === undefined ? [] : [['', error.hint] as const]),
+              ]),
+          ['scope', `${spec.scope} (${SCOPE_MEANING[spec.scope]})`],
+          ...(spec.file === undefined ? [] : [['file', spec.file] as const]),
+          ['transport', transportOf(spec.entry)],
+          ...(isOpen ? recordPairs(spec.raw) : entryPairs(spec)),
+          ...(credentials === undefined ? [] : [['credentials', credentials] as const]),
+          ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
+          ...(waiting === undefined
+            ? []
+            : [['waiting', `${waiting.error.message}. ${waiting.error.hint}`] as const]),
+        ]),
+      ].join('\n'),
+    );
+    noteProblems(
+      config.problems.filter(({ server }) => server === name),
+      output,
+    );
+    return 0;
+  },
+};
+
+function statusText(status: string, spec: ServerSpec): string {
+  const off = status === 'disabled' ? switchedOffBy(spec) : undefined;
+  return off === undefined
+    ? status === 'untrusted'
+      ? 'not approved'
+      : status
+    : `${disabledText(off)}${off.file === undefined ? '' : ` (${off.file})`}`;
+}
+
+function placeOf(spec: ServerSpec): string {
+  return `${spec.name} of ${spec.scope} scope in ${spec.file}`;
+}

@@ -1,0 +1,129 @@
+/** `plugboard info`: shows one server's current state: its own description, how it runs, and where it is configured. */
+
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
+import type { ServerDetails } from '../../host/host-details.ts';
+import { clean } from '../../policy/clean.ts';
+import { serverLogFile } from '../../transport/server-log.ts';
+import { joinWords } from '../argv.ts';
+import type { Context, Verb } from '../cli-command.ts';
+import { type Pair, pairLines } from '../entry-lines.ts';
+import { findServer } from '../known-server.ts';
+import { reachedBy } from '../listed-server.ts';
+import type { Output } from '../output.ts';
+import { type ListedServer, statusText, toolCount } from '../report-lines.ts';
+import { SCOPE_MEANING } from '../scope-flag.ts';
+import { indent, wrap } from '../table.ts';
+import { whileConnecting } from '../waiting-line.ts';
+import { openHost } from '../with-host.ts';
+
+export const info: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server')
+      .addHelpText('after', '\nExamples:\n  plugboard info files\n  plugboard info files --json');
+  },
+
+  run(context: Context, args: readonly string[]): Promise<number> {
+    const [name = ''] = args;
+    const { output, home } = context;
+    return openHost(context, { servers: [name], connect: 'none' }, async ({ host, config }) => {
+      const spec = findServer(config, name);
+      const failure = await whileConnecting(output, host, () =>
+        host.connect(name).then(
+          () => undefined,
+          (thrown: unknown) => asPlugboardError(thrown),
+        ),
+      );
+      const report = host.servers().find((each) => each.name === name);
+      if (report === undefined) throw failure ?? new Error(`${name} is configured and has no report`);
+      const log = serverLogFile(home, spec);
+      const shown: Shown = {
+        server: { ...report, ...reachedBy(spec) },
+        details: host.details(name),
+        file: spec.file,
+        // A server that has just connected may not have written its first log lines yet.
+        log: report.status === 'connected' || existsSync(log) ? log : undefined,
+      };
+      const { server, details, file } = shown;
+      output.answer(
+        {
+          ...server,
+          ...(file === undefined ? {} : { file }),
+          ...details,
+          ...(shown.log === undefined ? {} : { log }),
+        },
+        () => describe(shown, output),
+      );
+      // A server disabled by its owner is not a failure of this command.
+      return failure === undefined || server.status === 'disabled' ? 0 : EXIT_STATUS[failure.code];
+    });
+  },
+};
+
+interface Shown {
+  readonly server: ListedServer;
+  readonly details: ServerDetails;
+  readonly file: string | undefined;
+  readonly log: string | undefined;
+}
+
+function describe({ server, details, file, log }: Shown, output: Output): string {
+  const { paint, columns } = output;
+  const oneLine = (text: string): string => clean(text, { multiline: false });
+  const { serverInfo, instructions, holdsInstructions, capabilities } = details;
+  const error = server.status === 'disabled' ? undefined : server.error;
+  const pairs: (Pair | undefined)[] = [
+    pair('name', serverInfo && `${serverInfo.name} ${serverInfo.version}`.trim()),
+    pair('title', serverInfo?.title),
+    pair('status', statusText(server)),
+    pair('reason', error && oneLine(error.message)),
+    pair('hint', error?.hint === undefined ? undefined : oneLine(error.hint)),
+    pair('protocol', server.protocolVersion && `${oneLine(server.protocolVersion)} (${server.era})`),
+    pair('tools', server.status === 'connected' ? toolsText(server) : undefined),
+    pair('capabilities', capabilities && (capabilityNames(capabilities).join(', ') || 'none')),
+    pair('pid', server.pid === undefined ? undefined : String(server.pid)),
+    pair('transport', server.transport),
+    pair('command', server.command && oneLine(server.command)),
+    pair('url', server.url && oneLine(server.url)),
+    pair('scope', `${server.scope} (${SCOPE_MEANING[server.scope]})`),
+    pair('file', file),
+    pair('log', log && `${log} (${joinWords(['plugboard', 'logs', server.name])})`),
+  ];
+  const width = columns === undefined ? undefined : columns - 2;
+  const said = clean(instructions ?? '').trim();
+  const text =
+    said !== ''
+      ? said.split('\n').flatMap((line) => wrap(line, width))
+      : holdsInstructions === true
+        ? [`On hold, because they are new or have changed: ${joinWords(['plugboard', 'pins', server.name])}`]
+        : [];
+  return [
+    paint.strong(oneLine(server.name)),
+    ...pairLines(pairs.filter((each) => each !== undefined)),
+    ...(text.length === 0 ? [] : ['', paint.strong('Instructions'), indent(text.join('\n'), '  ')]),
+  ].join('\n');
+}
+
+function pair(name: string, value: string | undefined): Pair | undefined {
+  return value === undefined || value === '' ? undefined : [name, value];
+}
+
+function toolsText({ tools, held = 0 }: ListedServer): string {
+  return `${toolCount(tools)}${held === 0 ? '' : `, ${held} on hold`}`;
+}
+
+/** Returns names such as `resources.subscribe` for enabled members; extensions are listed by name. */
+function capabilityNames(capabilities: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(capabilities).flatMap(([name, value]) => {
+    const inner = Object.entries(typeof value === 'object' && value !== null ? value : {});
+    const isOpen = name === 'extensions' || name === 'experimental';
+    const on = inner
+      .filter(([, each]) => isOpen || each === true)
+      .map(([key]) => clean(key, { multiline: false }));
+    const shown = clean(name, { multiline: false });
+    if (isOpen) return on;
+    return on.length === 0 ? [shown] : [`${shown} (${on.join(', ')})`];
+  });
+}

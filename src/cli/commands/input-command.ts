@@ -1,0 +1,203 @@
+/** `plugboard input`: manages the answers to `${input:id}`, which are not stored in configuration files. */
+
+import { join } from 'node:path';
+import { Argument, type Command } from 'commander';
+import { readDocument } from '../../config/document.ts';
+import type { InputQuestion } from '../../config/entry.ts';
+import type { InputValues } from '../../config/input-values.ts';
+import { inputOwner, questionsOf } from '../../config/inputs.ts';
+import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
+import { allSpecs } from '../../config/merge-specs.ts';
+import { PlugboardError } from '../../errors.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { shellWord } from '../../lib/shell-word.ts';
+import { clean } from '../../policy/clean.ts';
+import { loadEffective } from '../../policy/effective.ts';
+import { joinWords } from '../argv.ts';
+import { askForChoice, askForSecret } from '../ask.ts';
+import type { Context, Verb } from '../cli-command.ts';
+import { didYouMean, findServer } from '../known-server.ts';
+import { readStdin } from '../read-stdin.ts';
+import { openInputs } from '../settle-inputs.ts';
+import { layOut } from '../table.ts';
+
+const ACTIONS = ['list', 'set', 'remove'] as const;
+
+/** An input and the servers that use it. */
+interface Used extends InputQuestion {
+  readonly servers: readonly string[];
+}
+
+export const input: Verb = {
+  configure(command: Command): void {
+    command
+      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+      .argument('[id]', 'the id, as in ${input:id}')
+      .argument('[server]', 'the server, if several owners use the same id')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[]): Promise<number> {
+    const [action = '', id, server] = args;
+    const config = await loadEffective(context);
+    if (action === 'list') return list(context, config);
+    if (id === undefined) {
+      throw new PlugboardError('USAGE', `plugboard input ${action} needs an id.`, {
+        hint: 'Run plugboard input list to see which ids servers use.',
+      });
+    }
+    const question = await choose(context, config, { id, server, action });
+    return action === 'set' ? set(context, question) : remove(context, question);
+  },
+};
+
+const EXAMPLES = `
+The value is typed at the terminal, unseen, or read from stdin; never from the command line, where others could see it.
+It is kept in the system's keyring, else in a file that only you can read.
+
+Examples:
+  plugboard input list
+  plugboard input set github-token
+  pass show github | plugboard input set github-token`;
+
+async function list(context: Context, config: LoadedConfig): Promise<number> {
+  const { output } = context;
+  const store = openInputs(context);
+  const used = usedIn(config);
+  const unused = await unusedInputs(store, used, context);
+  const inputs = await Promise.all(
+    [...used, ...unused].map(async ({ id, owner, servers, description, password }) => ({
+      id,
+      ...(owner === '' ? {} : { owner }),
+      servers,
+      ...(description === undefined ? {} : { description }),
+      password,
+      kept: (await store.place({ id, owner })) ?? null,
+    })),
+  );
+  output.answer({ inputs }, () => {
+    if (inputs.length === 0) return 'No server uses ${input:id}.';
+    const rows = inputs.map(({ id, servers, description = '', kept }) => [
+      clean(id, { multiline: false }),
+      kept === null ? 'not set' : kept,
+      servers.length === 0 ? 'no server uses it' : clean(servers.join(', '), { multiline: false }),
+      clean(description, { multiline: false }),
+    ]);
+    return layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }).join('\n');
+  });
+  return 0;
+}
+
+async function set(context: Context, question: InputQuestion): Promise<number> {
+  const { output, home } = context;
+  const value = output.canAsk
+    ? await asked(context, question)
+    : (await readStdin(process.stdin)).replace(/\r?\n$/, '');
+  if (value === '') {
+    throw new PlugboardError('USAGE', `No value was given for ${question.id}.`, {
+      hint: `Type it at a terminal, or pipe it in: … | plugboard input set ${shellWord(question.id)}`,
+    });
+  }
+  const { options = [] } = question;
+  if (options.length > 0 && !options.includes(value)) {
+    throw new PlugboardError('USAGE', `${question.id} takes one of its options, and this is none of them.`, {
+      hint: `The options are ${options.map((option) => clean(option, { multiline: false })).join(', ')}.`,
+    });
+  }
+  const kept = await openInputs(context).set(question, value);
+  const owner = question.owner === '' ? {} : { owner: question.owner };
+  output.answer({ id: question.id, ...owner, kept }, () => {
+    return `${output.paint.good('Saved')} ${question.id} to ${kept === 'file' ? home.credentials : 'the keyring'}.`;
+  });
+  return 0;
+}
+
+function asked(context: Context, { id, description, options = [] }: InputQuestion): Promise<string> {
+  const message = description ?? id;
+  return options.length > 0 ? askForChoice(context, message, options) : askForSecret(context, message);
+}
+
+async function remove(context: Context, question: InputQuestion): Promise<number> {
+  const removed = await openInputs(context).remove(question);
+  context.output.answer({ id: question.id, removed }, () =>
+    removed ? `Deleted ${question.id}.` : `No value is stored for ${question.id}; nothing was deleted.`,
+  );
+  return 0;
+}
+
+/** Returns every input in use with its servers; servers of one owner share the answer. */
+function usedIn(config: LoadedConfig): Used[] {
+  const found = new Map<string, Used>();
+  for (const spec of allSpecs(config)) {
+    for (const question of questionsOf(spec, config.inputs)) {
+      const key = JSON.stringify([question.owner, question.id]);
+      const known = found.get(key);
+      found.set(key, { ...question, servers: [...(known?.servers ?? []), spec.name] });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Returns stored answers that no server uses, neither here nor in another known file. */
+async function unusedInputs(store: InputValues, used: readonly Used[], { home }: Context): Promise<Used[]> {
+  const isUsed = ({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): boolean =>
+    used.some((each) => each.owner === owner && each.id === id);
+  const stored = (await store.stored()).filter((each) => !isUsed(each));
+  if (stored.length === 0) return [];
+  const files = new Set(stored.map(({ owner }) => fileOf(owner, home.config)));
+  const texts = new Map(
+    await Promise.all([...files].map(async (file) => [file, (await readDocument(file)).text] as const)),
+  );
+  return stored.flatMap(({ owner, id }) => {
+    const text = texts.get(fileOf(owner, home.config)) ?? '';
+    // Another project of this person, or a project in another folder, may use it.
+    if (text.includes(`\${input:${id}}`)) return [];
+    return [{ id, owner, password: true, servers: [] }];
+  });
+}
+
+function fileOf(owner: string, own: string): string {
+  return owner === '' ? own : join(owner, PROJECT_FILE);
+}
+
+async function choose(
+  context: Context,
+  config: LoadedConfig,
+  {
+    id,
+    server,
+    action,
+  }: { readonly id: string; readonly server: string | undefined; readonly action: string },
+): Promise<InputQuestion> {
+  const owner = server === undefined ? undefined : inputOwner(findServer(config, server));
+  const used = usedIn(config);
+  const unused = owner === undefined ? await unusedInputs(openInputs(context), used, context) : [];
+  const [left, ...more] = unused.filter((each) => each.id === id);
+  const matching = used.filter((each) => each.id === id && (owner === undefined || each.owner === owner));
+  const [only, other] = matching;
+  if (only !== undefined && other === undefined) return only;
+  if (only !== undefined) {
+    throw new PlugboardError(
+      'USAGE',
+      `Servers of different owners use ${id}, each with an answer of its own.`,
+      {
+        hint: `Say whose: ${matching.map(({ servers }) => joinWords(['plugboard', 'input', action, id, servers[0] ?? ''])).join(', or ')}.`,
+      },
+    );
+  }
+  if (left !== undefined) {
+    const here = [left, ...more].find((each) => each.owner === config.projectRoot || each.owner === '');
+    return here ?? left;
+  }
+  const near = nearest(
+    id,
+    used.map((each) => each.id),
+  );
+  throw new PlugboardError(
+    'USAGE',
+    `No server uses \${input:${id}}${action === 'remove' ? ', and no value is stored for it' : ''}.`,
+    {
+      hint: near.length > 0 ? didYouMean(near) : 'Run plugboard input list to see which ids servers use.',
+    },
+  );
+}

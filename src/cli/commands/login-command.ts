@@ -1,0 +1,53 @@
+/** `plugboard login`: logs in to a remote server through the browser, or with a pasted url if there is no browser. */
+
+import type { Command } from 'commander';
+import { clean } from '../../policy/clean.ts';
+import { askForText } from '../ask.ts';
+import type { Context, Flags, Verb } from '../cli-command.ts';
+import { openHost } from '../with-host.ts';
+
+export const login: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server')
+      .option('--no-browser', 'print the address, and paste the one that the browser ended on')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  plugboard login docs\n  plugboard login docs --no-browser   (over SSH)',
+      );
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [name = ''] = args;
+    const { output, signal } = context;
+    const noBrowser = flags['browser'] === false;
+    return openHost(context, { servers: [name], connect: 'none' }, async ({ host }) => {
+      await host.login(name, {
+        signal,
+        noBrowser,
+        onUrl: (url, opened) => {
+          const what = opened ? 'Your browser was opened. If it shows nothing, open' : 'Open';
+          output.note(
+            `${what} this address to log in to ${clean(name, { multiline: false })}:\n\n  ${url}\n`,
+          );
+        },
+        ...(output.canAsk && noBrowser
+          ? {
+              readPastedRedirect: (given: AbortSignal) =>
+                askForText(
+                  { output, signal: AbortSignal.any([signal, given]) },
+                  'Paste the address that the browser ended on',
+                ),
+            }
+          : {}),
+      });
+      const credentials = await host.credentialPlace(name);
+      const place = credentials === 'file' ? context.home.credentials : 'the keyring';
+      output.answer(
+        { server: name, loggedIn: true, credentials },
+        () => `Logged in to ${name}; the login is kept in ${place}.`,
+      );
+      return 0;
+    });
+  },
+};

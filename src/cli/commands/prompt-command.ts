@@ -1,0 +1,60 @@
+/** `plugboard prompt`: prints one prompt for the given arguments. */
+
+import type { Command } from 'commander';
+import type { PromptResult } from '../../catalog/prompts.ts';
+import { approveCall } from '../approve-call.ts';
+import { readInput, toArguments } from '../call-arguments.ts';
+import type { Context, Verb } from '../cli-command.ts';
+import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
+import type { Output } from '../output.ts';
+import { resultText } from '../result-text.ts';
+import { withHost } from '../with-host.ts';
+
+export const prompt: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server')
+      .argument('<name>', "the prompt, by its server's own name")
+      .argument('[arguments...]', "key=value, one '{json}' object, or - for JSON on stdin")
+      .addHelpText('after', '\nExample:\n  plugboard prompt docs review file=README.md style=terse');
+  },
+
+  async run(context: Context, args: readonly string[]): Promise<number> {
+    const [server = '', name = '', ...words] = args;
+    const { output, signal } = context;
+    const given = asTexts(
+      toArguments(await readInput(words, { stdin: process.stdin, cwd: context.cwd }), {}, () => {}),
+    );
+    return withHost(
+      context,
+      {
+        servers: [server],
+        approve: approveCall(context, false),
+        elicit: elicitDuring(context),
+        canBeAsked: () => canBeAskedDuring(context),
+      },
+      async ({ host }) => {
+        const result = await host.prompt(server, name, given, { signal, forModel: false });
+        output.answer(result, () => promptText(result, output));
+        return 0;
+      },
+    );
+  },
+};
+
+/** Prompts only take text; other values are sent as JSON. */
+function asTexts(given: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
+    ]),
+  );
+}
+
+/** A single message is printed as text, ready for a pipe; several are labelled with their role. */
+function promptText({ messages }: PromptResult, { paint }: Output): string {
+  const texts = messages.map(({ content }) => resultText({ content: [content] }));
+  if (texts.length <= 1) return texts.join('');
+  return messages.map(({ role }, at) => `${paint.strong(`${role}:`)}\n${texts[at] ?? ''}`).join('\n\n');
+}

@@ -1,0 +1,41 @@
+/** `plugboard reconnect`: restarts a server of the daemon. */
+
+import type { Command } from 'commander';
+import { PlugboardError } from '../../errors.ts';
+import type { Context, Verb } from '../cli-command.ts';
+import { reportLines, rowLayout } from '../report-lines.ts';
+import { whileConnecting } from '../waiting-line.ts';
+import { openHost } from '../with-host.ts';
+
+export const reconnect: Verb = {
+  configure(command: Command): void {
+    command.argument('<server>', 'the server').addHelpText('after', EXAMPLES);
+  },
+
+  run(context: Context, args: readonly string[]): Promise<number> {
+    const [name = ''] = args;
+    const { output } = context;
+    return openHost(context, { servers: [name], connect: 'none' }, async ({ host }) => {
+      // Without a daemon every command starts its own servers.
+      if (context.openHost === undefined) throw notRunning(name);
+      await whileConnecting(output, host, () => host.reconnect(name));
+      const report = host.servers().find((each) => each.name === name);
+      if (report === undefined) throw new Error(`${name} is not in the list of servers`);
+      output.answer(report, () => reportLines(report, rowLayout(output, [name])).join('\n'));
+      return 0;
+    });
+  },
+};
+
+const EXAMPLES = `
+The server is ended and started again in the daemon, for all agents that share it. Calls that are under way fail.
+
+Examples:
+  plugboard reconnect files`;
+
+function notRunning(server: string): PlugboardError {
+  return new PlugboardError('USAGE', `The daemon is not running, so "${server}" is not connected.`, {
+    server,
+    hint: 'Run plugboard daemon start to keep servers running. Without it, each command starts them itself.',
+  });
+}

@@ -1,0 +1,349 @@
+/** `plugboard serve`: serves all configured servers as one MCP server, for any agent. */
+
+import type { Command } from 'commander';
+import type { AgentTools } from '../../chat/agent-tools.ts';
+import { loadConfig } from '../../config/load.ts';
+import { allowsDaemon } from '../../daemon/client/wanted.ts';
+import { checkReach } from '../../endpoint/listen-http.ts';
+import { PlugboardError } from '../../errors.ts';
+import type { Host } from '../../host/host.ts';
+import type { HostOptions } from '../../host/host-options.ts';
+import { shellWord } from '../../lib/shell-word.ts';
+import { describeConnecting, reachableUrl } from '../../serve/connect-lines.ts';
+import type { GatewayOptions } from '../../serve/gateway.ts';
+import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/gateway-http.ts';
+import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { wholeNumber } from '../flags.ts';
+import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
+import { aborted } from '../interrupt.ts';
+import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
+
+// Exported here to be in the same bundle, so that the serving code is shipped once.
+export { dashboard } from './dashboard-command.ts';
+
+const MAX_PORT = 65_535;
+const HTTP_FLAGS = ['token', 'tokenFile', 'issuer', 'audience', 'legacySse', 'manageForwarded'];
+const EXAMPLES = `
+Over HTTP, agents need a token each: plugboard token add <name>. PLUGBOARD_TOKEN or --token-file give one more that is
+accepted. None of them manages; the page has a token of its own, in the file manage-token.
+
+Examples:
+  plugboard serve
+  plugboard serve --http 7420`;
+
+export const serve: Verb = {
+  configure(command: Command): void {
+    command
+      .option('--stdio', 'serve on stdin and stdout (the default)')
+      .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)
+      .option('--token-file <file>', 'a file with one more token to accept; - reads it from stdin')
+      .option('--token <token>', 'the same on the command line, where other users of this machine can see it')
+      .option('--no-auth', 'require no token; on this machine only')
+      .option('--issuer <url>', 'accept tokens of this authorization server')
+      .option('--audience <name>', 'audience that such tokens must have')
+      .option(
+        '--manage-forwarded',
+        'let the page and the management API answer requests that a proxy forwards',
+      )
+      .option('--own', 'serve from a process of its own, which shares nothing with other agents')
+      .option('--no-daemon', 'the same as --own')
+      .option('--workspace', 'with the built-in server for files and git of the project')
+      .option('--no-workspace', 'without it, also if config.json sets "workspace"')
+      .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
+      .option(
+        '--approvals <mode>',
+        'client: the agent asks its own user (default); enforce: all of approval holds',
+      )
+      .option('--agent', 'also offer an agent as a tool: agent and agent_reply')
+      .option('--model <name>', 'the model of that agent: provider:name, or <url>#<name>')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
+    const approvals = approvalsOf(flags);
+    const http = await httpOf(context, flags);
+    const workspace = workspaceOf(flags);
+    if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
+    if (isShared(context, flags)) {
+      if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
+      if (http !== undefined) {
+        const status = await inDaemon(context, { ...http, approvals }, workspace);
+        if (status !== undefined) return status;
+      }
+    }
+    if (http !== undefined) context.output.note(OWN_NOTE);
+    return withOwnHost(context, { workspace, sessions: SERVED_SESSIONS }, async (host, made) => {
+      const agent = flags['agent'] === true ? await agentTools(context, host, made, flags) : undefined;
+      const tools = agent?.tools ?? [];
+      try {
+        return await (http === undefined
+          ? onStdio(context, host, { approvals, tools })
+          : onHttp(context, host, { ...http, approvals, tools }));
+      } finally {
+        await agent?.close();
+      }
+    });
+  },
+};
+
+const OWN_NOTE =
+  'note: this process has its own servers; its calls and questions are not on the page of other agents.';
+
+/** False for `--agent`, which reads its model from this environment, and `--verbose`, which logs in this process. */
+function isShared({ env, verbose }: Context, flags: Flags): boolean {
+  const own = flags['own'] === true || flags['daemon'] === false || flags['agent'] === true;
+  return !own && !verbose && allowsDaemon(env);
+}
+
+/** False if the daemon cannot serve this session. */
+async function relayed(
+  context: Context,
+  approvals: 'client' | 'enforce',
+  workspace: boolean | undefined,
+): Promise<boolean> {
+  const { cwd, env, home, extra, signal } = context;
+  const { relayServe } = await import('../../daemon/client/relay-serve.ts');
+  return relayServe({
+    home,
+    env,
+    signal,
+    hello: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
+  });
+}
+
+/** Undefined if the configuration disables the daemon. */
+async function inDaemon(
+  context: Context,
+  options: HttpOptions,
+  workspace: boolean | undefined,
+): Promise<number | undefined> {
+  const { cwd, env, home, extra, signal } = context;
+  await settleInputsFirst(context);
+  const tokens = await tokensFor(context, options);
+  const { holdHttp } = await import('../../daemon/client/hold-http.ts');
+  const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse, token } = options;
+  const held = await holdHttp({
+    home,
+    env,
+    signal,
+    hello: {
+      kind: 'http',
+      cwd,
+      env,
+      servers: extra,
+      workspace,
+      listen: {
+        host,
+        port,
+        approvals,
+        token,
+        namedTokens: options.takesNamed,
+        manageToken: tokens.manage.token,
+        manageForwarded: options.forwarded,
+        issuer,
+        legacySse,
+      },
+    },
+  });
+  if (held === undefined) return undefined;
+  announce(context.output, held, tokens, options);
+  if ((await held.closed) === 'stopped') context.output.note('note: the daemon was stopped.');
+  return 0;
+}
+
+/** SRV-4. A model that cannot be used is reported at startup instead of by the first call. */
+async function agentTools(
+  { env, home, cwd }: Context,
+  host: Host,
+  hostOptions: HostOptions,
+  flags: Flags,
+): Promise<AgentTools> {
+  const [{ openModel }, { createAgentTools }] = await Promise.all([
+    import('../../chat/chat-model.ts'),
+    import('../../chat/agent-tools.ts'),
+  ]);
+  const { name: model } = await openModel(textFlag(flags, 'model') ?? env['PLUGBOARD_MODEL'], env);
+  return createAgentTools({
+    host,
+    home,
+    hostOptions,
+    model,
+    env,
+    profiles: async () => (await loadConfig({ cwd, home })).settings.profiles ?? {},
+    roots: async () => {
+      const { projectRoot, settings } = await loadConfig({ cwd, home });
+      return [projectRoot, ...(settings.agentRoots ?? [])];
+    },
+  });
+}
+
+async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {
+  const { serveStdio } = await import('../../serve/serve-stdio.ts');
+  const served = serveStdio(host, options);
+  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+  await served.close();
+  return 0;
+}
+
+async function onHttp(context: Context, host: Host, options: HttpOptions): Promise<number> {
+  const { signal, home, output } = context;
+  const { serveHttp } = await import('../../manage/serve-http.ts');
+  await host.requiredReady('all');
+  const tokens = await tokensFor(context, options);
+  const { takesNamed, typed: _typed, forwarded, ...listen } = options;
+  const tokensOf = takesNamed ? home.dir : undefined;
+  const manage = { token: tokens.manage.token, forwarded };
+  const served = await serveHttp(host, { ...listen, tokensOf, manage });
+  announce(output, served, tokens, options);
+  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+  await served.close();
+  return 0;
+}
+
+interface HttpOptions extends ServeHttpOptions {
+  /** Whether tokens created by `plugboard token` are accepted. */
+  readonly takesNamed: boolean;
+  /** The token given on the command line; repeated in the setup lines for agents. */
+  readonly typed: string | undefined;
+  /** Whether management accepts forwarded requests. */
+  readonly forwarded: boolean;
+}
+
+interface Tokens {
+  /** Created now because this home had no tokens. */
+  readonly first: NewToken | undefined;
+  /** Token of the page and the management API. */
+  readonly manage: { readonly token: string; readonly file: string };
+  /** Path of the 0.1.0 token file, whose token agents may still use. */
+  readonly plainFile: string | undefined;
+}
+
+async function tokensFor(context: Context, { takesNamed, token }: HttpOptions): Promise<Tokens> {
+  const manage = await pageToken(context, token);
+  const first = takesNamed && token === undefined ? await firstToken(context) : undefined;
+  return { manage, first, plainFile: takesNamed ? await plainTokenFile(context) : undefined };
+}
+
+/** Does not print the page's token, because people copy this output into their agents' settings. */
+function announce(
+  output: Context['output'],
+  { url, page }: { readonly url: string; readonly page: string | undefined },
+  { first, manage, plainFile }: Tokens,
+  { issuer, takesNamed, typed }: HttpOptions,
+): void {
+  output.answer(
+    {
+      url,
+      page,
+      ...(first === undefined ? {} : { token: first.token }),
+      ...(plainFile === undefined ? {} : { tokenFile: plainFile }),
+      manageTokenFile: manage.file,
+    },
+    () => {
+      const token = takesNamed ? (first?.token ?? typed ?? '<token>') : undefined;
+      // The setup lines can read a token of 0.1.0 from its file.
+      const isStored = token === '<token>' && plainFile !== undefined;
+      const shellToken = isStored ? `$(cat ${shellWord(plainFile)})` : undefined;
+      const address = { url: reachableUrl(url), token, shellToken };
+      const how = issuer === undefined ? ['Connect an agent:', describeConnecting(address)] : [];
+      return [
+        `Serving at ${url}`,
+        ...how,
+        ...(takesNamed ? aboutToken(first, typed, plainFile) : []),
+        `The page, for you and not for agents: ${page}`,
+        `Run plugboard dashboard to open it; its token is in ${manage.file}.`,
+        'End with Ctrl-C.',
+      ].join('\n');
+    },
+  );
+}
+
+/** Explains which token the setup lines use, and how to create another. */
+function aboutToken(
+  first: NewToken | undefined,
+  typed: string | undefined,
+  plainFile: string | undefined,
+): string[] {
+  if (first !== undefined)
+    return [
+      `The token is named ${first.name} and shown this once. One for another agent: plugboard token add <name>`,
+    ];
+  if (typed !== undefined) return ['A token for another agent: plugboard token add <name>'];
+  return [
+    'Use the token of the agent, or make one: plugboard token add <name>',
+    ...(plainFile === undefined ? [] : [`The token of 0.1.0 is in ${plainFile}.`]),
+  ];
+}
+
+/** Undefined: config.json decides. With `--agent` it is on, because the agent has no other file tools. */
+function workspaceOf({ workspace, agent }: Flags): boolean | undefined {
+  if (typeof workspace === 'boolean') return workspace;
+  return agent === true ? true : undefined;
+}
+
+function approvalsOf(flags: Flags): 'client' | 'enforce' {
+  const given = textFlag(flags, 'approvals') ?? 'client';
+  if (given !== 'client' && given !== 'enforce')
+    throw usage(`--approvals is client or enforce, not ${JSON.stringify(given)}.`);
+  return given;
+}
+
+/** Undefined for stdio. Rejects every combination of flags that would be less safe than it looks. */
+async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | undefined> {
+  const { http } = flags;
+  const issuer = textFlag(flags, 'issuer');
+  const audience = textFlag(flags, 'audience');
+  const wantsHttp = http !== undefined && http !== false;
+  if (wantsHttp && flags['stdio'] === true) throw usage('--stdio and --http exclude each other.');
+  if (!wantsHttp) {
+    const idle = HTTP_FLAGS.find((name) => flags[name] !== undefined);
+    if (idle !== undefined || flags['auth'] === false)
+      throw usage('Tokens, --legacy-sse and --manage-forwarded belong to --http.');
+    return undefined;
+  }
+  if ((issuer === undefined) !== (audience === undefined)) {
+    throw usage(
+      '--issuer and --audience belong together: a token for another audience must not be valid here.',
+    );
+  }
+  const isOpen = flags['auth'] === false;
+  if (isOpen && [flags['token'], flags['tokenFile'], issuer].some((given) => given !== undefined)) {
+    throw usage('--no-auth contradicts --token, --token-file and --issuer.');
+  }
+  const address = addressOf(typeof http === 'string' ? http : '');
+  const takesNamed = !isOpen && issuer === undefined;
+  const token = await givenToken(context, flags);
+  if (takesNamed) await adoptOldToken(context);
+  const hasNamed = takesNamed && readTokenFile(tokenFileOf(context.home)).tokens.length > 0;
+  checkReach(address.host, {
+    proof: token !== undefined || issuer !== undefined || hasNamed,
+    hint: REACH_HINT,
+  });
+  return {
+    ...address,
+    ...(token === undefined ? {} : { token }),
+    ...(issuer === undefined || audience === undefined ? {} : { issuer: { issuer, audience } }),
+    legacySse: flags['legacySse'] === true,
+    takesNamed,
+    typed: textFlag(flags, 'token'),
+    forwarded: flags['manageForwarded'] === true,
+  };
+}
+
+/** Parses `7420`, `localhost:7420`, `[::1]:7420`, `0.0.0.0:80`. */
+function addressOf(text: string): { host?: string; port?: number } {
+  if (text === '') return {};
+  const colon = text.lastIndexOf(':');
+  const host = colon === -1 ? undefined : text.slice(0, colon);
+  const digits = text.slice(colon + 1);
+  // 0 selects any free port.
+  const port = digits === '0' ? 0 : wholeNumber('--http', digits, { max: MAX_PORT, example: '--http 7420' });
+  return { port, ...(host === undefined || host === '' ? {} : { host }) };
+}
+
+function usage(message: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard serve --help for details.' });
+}

@@ -1,0 +1,148 @@
+/** `plugboard token`: manages the named tokens with which agents call tools over HTTP. */
+
+import { Argument, type Command } from 'commander';
+import { PlugboardError } from '../../errors.ts';
+import { describeConnecting } from '../../serve/connect-lines.ts';
+import {
+  addToken,
+  readTokenFile,
+  revokeToken,
+  type StoredToken,
+  tokenFileOf,
+} from '../../serve/token-file.ts';
+import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { adoptOldToken } from '../gateway-tokens.ts';
+import { layOut } from '../table.ts';
+
+const ACTIONS = ['add', 'list', 'revoke'] as const;
+/** Placeholder while no gateway runs: another program could listen on a guessed port and would receive the token. */
+const NO_ADDRESS = '<address>';
+const MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+/** Longer than any useful lifetime, and within the range of a date. */
+const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
+
+export const token: Verb = {
+  configure(command: Command): void {
+    command
+      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+      .argument('[name]', 'the name of the token, such as claude-laptop')
+      .option(
+        '--expires <time>',
+        'how long it is valid: 30d, 12h, 45m, 90s or 2w (default: until it is revoked)',
+      )
+      .addHelpText('after', EXAMPLES);
+  },
+
+  async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    const [action = '', name] = args;
+    const expires = textFlag(flags, 'expires');
+    if (expires !== undefined && action !== 'add') throw usage('--expires belongs to token add');
+    await adoptOldToken(context);
+    if (action === 'list') {
+      if (name !== undefined) throw usage('token list takes no name');
+      return list(context);
+    }
+    if (name === undefined) throw usage(`token ${action} needs a name`);
+    return action === 'add' ? add(context, name, expires) : revoke(context, name);
+  },
+};
+
+const EXAMPLES = `
+Each client gets a token of its own. Only a hash of it is stored: it is shown once, when it is made. These tokens call
+tools and never manage; the page has another one. A revoked or expired token stops at once, open sessions included.
+
+Examples:
+  plugboard token add claude-laptop
+  plugboard token add ci --expires 30d --json
+  plugboard token revoke claude-laptop`;
+
+async function add(context: Context, name: string, lifetime: string | undefined): Promise<number> {
+  const { home, output } = context;
+  const now = Date.now();
+  const expires = lifetime === undefined ? undefined : now + milliseconds(lifetime);
+  const made = await addToken(home, name, { now, expires });
+  const until = dateOf(expires);
+  const url = await servedAt(context);
+  const details = {
+    ...(until === undefined ? {} : { expires: until }),
+    ...(url === undefined ? {} : { url }),
+  };
+  output.answer({ name, token: made.token, ...details }, () =>
+    [
+      `${made.token}`,
+      `This is the token ${name}${until === undefined ? '' : `, valid until ${until}`}. It is shown this once.`,
+      url === undefined
+        ? `Connect an agent, with the address that plugboard serve --http prints in place of ${NO_ADDRESS}:`
+        : 'Connect an agent:',
+      describeConnecting({ url: url ?? NO_ADDRESS, token: made.token }),
+    ].join('\n'),
+  );
+  return 0;
+}
+
+function list({ home, output }: Context): number {
+  const now = Date.now();
+  const tokens = readTokenFile(tokenFileOf(home)).tokens.map((each) => document(each, now));
+  output.answer({ tokens }, () => {
+    if (tokens.length === 0) return 'There are no tokens. plugboard token add <name> makes one.';
+    const rows = tokens.map(({ name, created, expires, expired }) => [
+      name,
+      `made ${created}`,
+      expires === undefined ? 'until it is revoked' : `${expired ? 'expired' : 'until'} ${expires}`,
+    ]);
+    return layOut(rows, { columns: [{}, {}, {}], total: output.columns }).join('\n');
+  });
+  return 0;
+}
+
+async function revoke({ home, output }: Context, name: string): Promise<number> {
+  await revokeToken(home, name);
+  output.answer({ name, revoked: true }, () => `${output.paint.good('Revoked')} ${name}.`);
+  return 0;
+}
+
+interface TokenDocument {
+  readonly name: string;
+  readonly created: string;
+  readonly expires?: string;
+  readonly expired: boolean;
+}
+
+function document({ name, created, expires }: StoredToken, now: number): TokenDocument {
+  const until = dateOf(expires);
+  return {
+    name,
+    created: new Date(created).toISOString(),
+    ...(until === undefined ? {} : { expires: until }),
+    expired: expires !== undefined && expires <= now,
+  };
+}
+
+function dateOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
+}
+
+function milliseconds(text: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(digits) * (MS[unit] ?? 0);
+  if (ms > 0 && ms <= MAX_LIFETIME_MS) return ms;
+  throw usage(`--expires needs a time such as 30d, not ${JSON.stringify(text)}`);
+}
+
+/** Returns the url at which the daemon of this home serves now. */
+async function servedAt({ home }: Context): Promise<string | undefined> {
+  const { reportDaemons } = await import('../../daemon/client/control.ts');
+  // The token already exists, so it is printed even if the status cannot be read.
+  const daemons = await reportDaemons(home).catch(() => []);
+  return daemons.flatMap(({ pages = [] }) => pages)[0]?.url;
+}
+
+function usage(message: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard token --help for details.' });
+}

@@ -1,0 +1,24 @@
+/** `plugboard tool`: shows one tool with everything needed to call it. */
+
+import type { Command } from 'commander';
+import type { Context, Flags, Verb } from '../cli-command.ts';
+import { showTool } from '../tool-view.ts';
+
+export const tool: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')
+      .argument('[tool]', "the tool, by its server's own name")
+      .option('--refresh', 'connect to the server and ask it, instead of using the cache')
+      .addHelpText('after', EXAMPLES);
+  },
+
+  run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
+    return showTool(context, args, flags);
+  },
+};
+
+const EXAMPLES = `
+Examples:
+  plugboard tool files read_text_file
+  plugboard tool files.read_text_file --json`;

@@ -1,0 +1,52 @@
+/** `plugboard up`: sets up Plugboard for all agents, step by step. */
+
+import { type Command, Option } from 'commander';
+import { AGENTS, agentCalled } from '../../config/import/agents.ts';
+import { PlugboardError } from '../../errors.ts';
+import { type Context, collect, type Flags, listFlag, type Verb } from '../cli-command.ts';
+import { moveIn } from '../moving-in/move-in.ts';
+import { STEPS } from '../moving-in/steps.ts';
+
+export const up: Verb = {
+  configure(command: Command): void {
+    command
+      .option('-y, --yes', 'do every step without asking')
+      .option('--dry-run', 'show every step; change nothing')
+      .addOption(
+        new Option('--agent <id>', 'only this agent (repeatable); default: all that are installed')
+          .choices(AGENTS.map(({ id }) => id))
+          .argParser(collect),
+      )
+      .addOption(
+        new Option('--skip <step>', 'leave this step out (repeatable)').choices(STEPS).argParser(collect),
+      )
+      .addHelpText('after', EXAMPLES);
+  },
+
+  run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
+    const skip = listFlag(flags, 'skip');
+    const unknown = skip.find((step) => !STEPS.some((each) => each === step));
+    if (unknown !== undefined) {
+      throw new PlugboardError('USAGE', `There is no step ${JSON.stringify(unknown)}.`, {
+        hint: `The steps are ${STEPS.join(', ')}.`,
+      });
+    }
+    return moveIn(context, {
+      agents: [...new Set(listFlag(flags, 'agent').map(agentCalled))],
+      yes: flags['yes'] === true,
+      isDry: flags['dryRun'] === true,
+      skip,
+    });
+  },
+};
+
+const EXAMPLES = `
+Shows the servers of all your agents, imports them, offers to store values that only this shell has, writes Plugboard
+into the agents, takes out of them what they would have twice, connects every server once and asks for logins. Every
+step is shown first and asked about. Where no one can be asked, nothing is changed without --yes.
+plugboard down undoes it.
+
+Examples:
+  plugboard up --dry-run
+  plugboard up
+  plugboard up --yes --agent codex --skip values`;

@@ -1,0 +1,32 @@
+/** `plugboard workspace`: runs the workspace server on stdio, as a standalone program for any agent. */
+
+import type { Command } from 'commander';
+import { PlugboardError } from '../../errors.ts';
+import type { Context, Flags, Verb } from '../cli-command.ts';
+
+export const workspace: Verb = {
+  configure(command: Command): void {
+    command
+      .argument('[root]', 'the folder that its tools are confined to (the project you are in)')
+      .option('--shell', 'also offer the shell tool, and let git run hooks')
+      .addHelpText(
+        'after',
+        '\nExamples:\n  plugboard workspace\n  claude mcp add workspace -- plugboard workspace .',
+      );
+  },
+
+  async run(context: Context, [given]: readonly string[], flags: Flags): Promise<number> {
+    const { cwd, env, output, signal } = context;
+    const { isFolder, serveWorkspace, workspaceRoot } = await import('../workspace-program.ts');
+    const root = workspaceRoot(cwd, given);
+    if (!isFolder(root)) throw usage(`There is no folder ${root}.`);
+    if (process.stdin.isTTY) {
+      output.note(`Speaks MCP on stdin and stdout, for an agent to start: ${root}. End with Ctrl-C.`);
+    }
+    return serveWorkspace({ root, shell: flags['shell'] === true, env, signal });
+  },
+};
+
+function usage(message: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint: 'Run plugboard workspace --help for details.' });
+}

@@ -1,0 +1,259 @@
+/** A connected server: its peer, its latest tool list, and the subscription and timers that keep the list fresh. */
+
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Negotiated } from './eras.ts';
+import { freshForMs } from './freshness.ts';
+import { Rest } from './idle-timer.ts';
+import { type ChangingList, declaresChanges, Subscription } from './listen.ts';
+import type { ListResult } from './listing.ts';
+import type { LogLevel } from './log-levels.ts';
+import type { Opened } from './open.ts';
+import { isRemote, type Params, type Peer } from './peer.ts';
+import { Refresher } from './refresh.ts';
+import { pushSandboxState } from './sandbox-state.ts';
+
+/** Setting the log level is best effort: how long to wait for the response. */
+const SET_LEVEL_MS = 10_000;
+/** Over HTTP, how long requests wait for a changed level: HTTP requests have no order. */
+const LEVEL_FIRST_MS = 1_000;
+
+export type ListEvent = ChangingList;
+
+export interface LiveHooks {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The initial minimum log level for a legacy server. */
+  readonly logLevel: LogLevel;
+  /** Idle time after which `rest` is called; undefined: never. */
+  readonly restAfterMs: number | undefined;
+  readonly rest: () => void;
+  /** Reads the tool list again, with the connection owner's retries. */
+  readonly relist: (live: Live) => Promise<ListResult>;
+  readonly listChanged: (kind: ListEvent) => void;
+  /** Change notifications may have been lost: every list may have changed. */
+  readonly missed: () => void;
+  readonly resourceUpdated: (uri: string) => void;
+  /** The page of a URL elicitation is complete. */
+  readonly pageDone: (elicitationId: string) => void;
+  /** The server reports the state of a task. */
+  readonly taskChanged: (state: Params) => void;
+  /** A log message of the server: the params of its notification. */
+  readonly log: (params: Params) => void;
+  /** Logs one of our own warnings about the server. */
+  readonly warn: (message: string) => void;
+}
+
+export class Live {
+  readonly peer: Peer;
+  readonly negotiated: Negotiated;
+  readonly #hooks: LiveHooks;
+  readonly #refresher: Refresher;
+  readonly #subscription: Subscription | undefined;
+  readonly #rest: Rest | undefined;
+  #watching = false;
+  #logLevel: LogLevel | undefined;
+  #levelSet: Promise<void> | undefined;
+  #tools: ListResult;
+  #readAt: number;
+  /** A listing in progress, shared by all callers that need a new list. */
+  #reading: Promise<boolean> | undefined;
+  #closed = false;
+
+  constructor(opened: Opened, hooks: LiveHooks) {
+    this.peer = opened.peer;
+    this.negotiated = opened.negotiated;
+    this.#tools = opened.tools;
+    this.#readAt = hooks.clock.now();
+    this.#hooks = hooks;
+    this.#refresher = new Refresher({ clock: hooks.clock, run: () => this.#readAgain() });
+    const { restAfterMs } = hooks;
+    this.#rest = restAfterMs === undefined ? undefined : new Rest(hooks.clock, restAfterMs, hooks.rest);
+    const { cut, remark } = opened.tools;
+    if (cut !== undefined) hooks.warn(`the tool list was cut short: ${cut}`);
+    if (remark !== undefined) hooks.warn(`the tool list: ${remark}`);
+    this.#subscription =
+      this.negotiated.era === 'modern'
+        ? new Subscription(this.peer, {
+            clock: hooks.clock,
+            random: hooks.random,
+            capabilities: this.negotiated.capabilities,
+            warn: hooks.warn,
+            resumed: () => {
+              this.refresh();
+              hooks.missed();
+            },
+          })
+        : undefined;
+    this.setLogLevel(hooks.logLevel);
+  }
+
+  /** Sends the minimum log level to a legacy server; a modern server gets it with every request. */
+  setLogLevel(level: LogLevel): void {
+    const { era, capabilities } = this.negotiated;
+    if (era === 'modern' || capabilities['logging'] === undefined) return;
+    if (level === this.#logLevel || this.#closed) return;
+    this.#logLevel = level;
+    const { clock } = this.#hooks;
+    const set = this.peer
+      .request('logging/setLevel', { level }, { idleMs: SET_LEVEL_MS })
+      .then(() => {})
+      .catch(() => {});
+    if (!isRemote(this.peer.transport)) return;
+    const late = new Promise<void>((resolve) => clock.after(LEVEL_FIRST_MS, resolve));
+    const settled = Promise.race([set, late]).then(() => {
+      if (this.#levelSet === settled) this.#levelSet = undefined;
+    });
+    this.#levelSet = settled;
+  }
+
+  /** Pending while a `logging/setLevel` request and the next request could arrive out of order. */
+  get levelSet(): Promise<void> | undefined {
+    return this.#levelSet;
+  }
+
+  /** The latest complete list. */
+  get tools(): ListResult {
+    return this.#tools;
+  }
+
+  /** A request is in progress: the server is not idle. */
+  begin(): void {
+    this.#rest?.begin();
+  }
+
+  end(): void {
+    this.#rest?.end();
+  }
+
+  /** Schedules a refresh of the tool list; calls in a row cause one listing. */
+  refresh(): void {
+    this.#refresher.request();
+  }
+
+  /** Reads the tool list again; a listing that is already in progress is not reused. */
+  async reread(): Promise<void> {
+    await this.#reading;
+    await this.#readAgain();
+  }
+
+  /** Called before the tool list is used: refreshes a stale list in the background. */
+  freshen(): void {
+    if (this.isStale) this.#refresher.expired();
+  }
+
+  /** Whether the tool list must be read again before a tool can be reported as missing. */
+  get isStale(): boolean {
+    const { era } = this.negotiated;
+    const hints = { era, ttlMs: this.#tools.ttlMs, announced: this.announces('tools') };
+    const freshMs = freshForMs(hints, Number.POSITIVE_INFINITY);
+    return this.#hooks.clock.now() - this.#readAt >= freshMs;
+  }
+
+  /** Whether a tool that is not in the list may exist. */
+  get mayHaveMore(): boolean {
+    return this.isStale || !this.announces('tools');
+  }
+
+  /** Whether the server announces changes of a list: declared, and in the modern era also acknowledged. */
+  announces(kind: ListEvent): boolean {
+    return this.#subscription?.announces(kind) ?? declaresChanges(this.negotiated.capabilities, kind);
+  }
+
+  /** Resolves when a modern server has acknowledged changes of a resource. */
+  async agreed(uri: string): Promise<void> {
+    await this.#subscription?.agreed(uri);
+  }
+
+  /** Sets the resources whose updates a modern server should announce. */
+  watchResources(uris: readonly string[]): void {
+    this.#subscription?.watch(uris);
+    const watching = uris.length > 0;
+    if (watching && !this.#watching) this.begin();
+    if (!watching && this.#watching) this.end();
+    this.#watching = watching;
+  }
+
+  /** Sets the tasks whose states a modern server should report. */
+  watchTasks(ids: readonly string[]): void {
+    this.#subscription?.watchTasks(ids);
+  }
+
+  async pushSandboxState(state: unknown): Promise<void> {
+    await pushSandboxState(this.peer, this.negotiated, state).catch((error: unknown) => {
+      this.#hooks.warn(`the sandbox state was not taken: ${asPlugboardError(error).message}`);
+    });
+  }
+
+  notified(method: string, params: Params): void {
+    // Ignore notifications of streams that have ended or belong to another client.
+    if (this.#subscription?.owns(params) === false) return;
+    switch (method) {
+      case 'notifications/tools/list_changed':
+        this.refresh();
+        break;
+      case 'notifications/resources/list_changed':
+        this.#hooks.listChanged('resources');
+        break;
+      case 'notifications/prompts/list_changed':
+        this.#hooks.listChanged('prompts');
+        break;
+      case 'notifications/subscriptions/acknowledged':
+        for (const uri of this.#subscription?.acknowledged(params) ?? [])
+          this.#hooks.warn(`it no longer announces changes of ${uri}`);
+        break;
+      case 'notifications/resources/updated':
+        if (typeof params['uri'] === 'string') this.#hooks.resourceUpdated(params['uri']);
+        break;
+      case 'notifications/elicitation/complete':
+        if (typeof params['elicitationId'] === 'string') this.#hooks.pageDone(params['elicitationId']);
+        break;
+      case 'notifications/tasks':
+      case 'notifications/tasks/status':
+        this.#hooks.taskChanged(params);
+        break;
+      case 'notifications/message':
+        this.#hooks.log(params);
+        break;
+    }
+  }
+
+  /** Starts nothing new on this connection; pending requests may finish. */
+  retire(): void {
+    this.#closed = true;
+    this.#refresher.stop();
+    this.#rest?.stop();
+    this.#subscription?.stop();
+  }
+
+  close(): Promise<void> {
+    this.retire();
+    return this.peer.close();
+  }
+
+  /** Returns true if the list changed. Keeps the previous list if the listing fails or is incomplete. */
+  #readAgain(): Promise<boolean> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<boolean> {
+    try {
+      const next = await this.#hooks.relist(this);
+      if (this.#closed) return false;
+      if (next.cut !== undefined) throw new PlugboardError('LIMIT_EXCEEDED', next.cut);
+      this.#readAt = this.#hooks.clock.now();
+      const isSame = JSON.stringify(next.items) === JSON.stringify(this.#tools.items);
+      this.#tools = next;
+      if (isSame) return false;
+      this.#hooks.listChanged('tools');
+      return true;
+    } catch (error) {
+      if (this.#closed) return false;
+      this.#hooks.warn(`the tool list could not be read again: ${asPlugboardError(error).message}`);
+      return false;
+    }
+  }
+}

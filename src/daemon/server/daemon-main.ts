@@ -1,0 +1,45 @@
+/** Entry point of the daemon's process, started by `client/launch-daemon.ts` or by `plugboard daemon run`. */
+
+import { findHome } from '../../config/home.ts';
+import { EXIT_STATUS } from '../../errors.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { startDaemon, stopIdleFirstDaemons } from '../client/control.ts';
+import { READY } from '../client/launch-daemon.ts';
+import { placeOf } from '../protocol/daemon-place.ts';
+import { Daemon } from './daemon.ts';
+import { openLogFile } from './log-file.ts';
+
+async function main(): Promise<void> {
+  const { env } = process;
+  const home = findHome(env);
+  const place = placeOf(home);
+  if (place === undefined) throw new Error('the daemon was started without its build');
+  process.title = 'plugboard daemon';
+  const file = openLogFile(place.log, () => systemClock.now());
+  const log = (message: string): void => file.write(message);
+  process.on('uncaughtException', (error) => {
+    log(`internal error: ${error.stack ?? String(error)}`);
+    process.exit(EXIT_STATUS.INTERNAL);
+  });
+  const startSuccessor = async (): Promise<void> => {
+    await startDaemon(home, env);
+  };
+  const daemon = await Daemon.start({ home, place, env, clock: systemClock, log, startSuccessor });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void daemon.close());
+  process.on('SIGHUP', () => void daemon.reload());
+  if (process.argv.includes('--forever')) daemon.stay({ forever: true });
+  else if (process.argv.includes('--stay')) daemon.stay();
+  // The client that started us waits for this line and then closes its end.
+  process.stdout.on('error', () => {});
+  process.stdout.write(`${READY}\n`);
+  await stopIdleFirstDaemons(home).catch((error: unknown) => log(String(error)));
+  await daemon.closed;
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(EXIT_STATUS.START_FAILED);
+  },
+);

@@ -1,0 +1,496 @@
+/**
+ * One client of an endpoint, on any transport: the mirror of `connection/peer.ts`.
+ *
+ * It lives as long as a stdio connection or a legacy session; a stateless client has one for each request.
+ */
+
+import { type Era, MODERN_VERSION } from '../connection/eras.ts';
+import { isAtLeast, isLogLevel, type LogLevel } from '../connection/log-levels.ts';
+import { PlugboardError } from '../errors.ts';
+import {
+  isRecord,
+  isRequestId,
+  type JsonRpcMessage,
+  type RequestId,
+  RPC_INTERNAL_ERROR,
+  RPC_INVALID_REQUEST,
+} from '../lib/json-rpc.ts';
+import type { Attendant, Backend, ListKind } from './backend.ts';
+import {
+  type Asker,
+  DEFAULT_LEVEL,
+  dress,
+  legacyAsker,
+  modernAsker,
+  NAMELESS,
+  type Params,
+  unknownLevel,
+} from './client-era.ts';
+import { printOf, Rounds } from './client-rounds.ts';
+import { FIRST_MODE_VERSION } from './elicitation.ts';
+import { type Method, rowOf, type WorkMethod } from './methods.ts';
+import { Outbound } from './outbound.ts';
+import { toolOf } from './requests.ts';
+import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
+import { RunningRequests } from './running.ts';
+import { FRONT_METHODS } from './shared-methods.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { type Ask, type Exchange, Work } from './work.ts';
+
+/** How long a question outside of any request waits for a client that has not sent `notifications/initialized`. */
+const INITIALIZED_MS = 5_000;
+
+export interface FrontOptions {
+  /** The authenticated identity of the client; data of one principal is never shown to another. */
+  readonly principal: string;
+  /** True if the client has no session: this front is for one request. */
+  readonly stateless: boolean;
+  /** Sends a message that belongs to no request; false if no stream is open. */
+  readonly broadcast: (message: JsonRpcMessage) => boolean;
+  /** Awaited before the first request is answered; if it rejects, so is the request. Undefined: nothing to wait for. */
+  readonly ready?: (() => Promise<void> | undefined) | undefined;
+  /** Called after a legacy client initialized, set its log level, subscribed or unsubscribed. */
+  readonly clientChanged?: (() => void) | undefined;
+}
+
+/** State of a legacy client since `initialize`, from which another process can continue its session. */
+export interface InitializedClient {
+  readonly protocolVersion: string;
+  readonly capabilities: Params;
+  /** As the client sent it. */
+  readonly clientInfo: unknown;
+  readonly logLevel: LogLevel;
+  /** URIs of resources. */
+  readonly subscriptions: readonly string[];
+}
+
+/** A row, and the client that its handler is called with: the backend's or the front itself. */
+interface Called<Row = Method<unknown>> {
+  readonly row: Row;
+  readonly client: unknown;
+}
+
+interface WorkRequest extends Called<WorkMethod<unknown>> {
+  readonly method: string;
+  readonly params: Params;
+}
+
+export class Front {
+  readonly #backend: Backend;
+  readonly #attendant: Attendant;
+  readonly #options: FrontOptions;
+  readonly #running = new RunningRequests();
+  readonly #outbound: Outbound;
+  readonly #subscriptions: Subscriptions;
+  readonly #told = new Set<ListKind>();
+  #legacy: Asker | undefined;
+  #clientInfo: unknown;
+  #isReady = false;
+  readonly #onReady: (() => void)[] = [];
+  #isAdmitted: boolean;
+
+  constructor(backend: Backend, options: FrontOptions) {
+    this.#backend = backend;
+    this.#options = options;
+    this.#outbound = new Outbound(options.broadcast);
+    this.#attendant = backend.attend(this);
+    this.#isAdmitted = options.ready === undefined;
+    this.#subscriptions = new Subscriptions(this.#attendant, (message) => options.broadcast(message));
+  }
+
+  get principal(): string {
+    return this.#options.principal;
+  }
+
+  get isStateless(): boolean {
+    return this.#options.stateless;
+  }
+
+  get isBusy(): boolean {
+    return this.#running.size > 0 || this.#subscriptions.isListening;
+  }
+
+  /** Open change streams, each a request without a response yet. */
+  get streams(): number {
+    return this.#subscriptions.streams;
+  }
+
+  get version(): string | undefined {
+    return this.#legacy?.version;
+  }
+
+  /** The state of a legacy client; undefined before `initialize`. */
+  get initializedClient(): InitializedClient | undefined {
+    if (this.#legacy === undefined) return undefined;
+    const { version, capabilities, logLevel = DEFAULT_LEVEL } = this.#legacy;
+    const subscriptions = this.#subscriptions.uris;
+    return { protocolVersion: version, capabilities, clientInfo: this.#clientInfo, logLevel, subscriptions };
+  }
+
+  /** Continues the session of a client that another process initialized. */
+  async resume(client: InitializedClient): Promise<void> {
+    const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
+    await this.#initialize({ protocolVersion, capabilities, clientInfo });
+    this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
+    this.#attendant.wantsLog?.(logLevel);
+    this.#subscriptions.resume(subscriptions, this.#legacy);
+    this.ready();
+  }
+
+  /** Handles one message of the client. Resolves to the response, or to undefined. */
+  receive(frame: Params, exchange: Exchange): Promise<JsonRpcMessage | undefined> | undefined {
+    const { id, method, params } = frame;
+    if (typeof method !== 'string') {
+      if (method === undefined && ('result' in frame || 'error' in frame)) {
+        this.#outbound.answered(frame);
+        return undefined;
+      }
+      const own = isRequestId(id) ? id : null;
+      return Promise.resolve(
+        this.#failed(own, new RpcFailure(RPC_INVALID_REQUEST, 'This is neither a request nor an answer.')),
+      );
+    }
+    if (id !== undefined && id !== null && !isRequestId(id)) {
+      return Promise.resolve(
+        this.#failed(null, new RpcFailure(RPC_INVALID_REQUEST, 'An id has to be text or a number.')),
+      );
+    }
+    if (id === undefined || id === null) {
+      this.#notified(method, isRecord(params) ? params : {});
+      return undefined;
+    }
+    if (params !== undefined && !isRecord(params)) {
+      return Promise.resolve(this.#failed(id, invalidParams('params have to be an object.')));
+    }
+    return this.#serve(id, method, params ?? {}, exchange);
+  }
+
+  /** Notifies the client that a list changed, in the form of its era. True if a legacy client was reached. */
+  listChanged(kind: ListKind): boolean {
+    const message = { jsonrpc: '2.0', method: `notifications/${kind}/list_changed` } as const;
+    const modern = this.#subscriptions.listChanged(kind);
+    const legacy = this.#legacy !== undefined && this.#options.broadcast(message);
+    if (modern || legacy) this.#told.add(kind);
+    return legacy;
+  }
+
+  /** Returns whether the client was notified of a changed list since the last call of this function. */
+  takeTold(kind: ListKind): boolean {
+    return this.#told.delete(kind);
+  }
+
+  /**
+   * Sends a log message to a client that requested the level: on the stream of the newest request that it may belong
+   * to. A modern client without such a request gets none.
+   */
+  log(level: LogLevel, params: Params, belongsTo: (work: Work) => boolean = () => true): void {
+    const message = { jsonrpc: '2.0', method: 'notifications/message', params } as const;
+    const work = this.works().findLast(
+      (each) => each.exchange !== undefined && wantsLog(each.asker, level) && belongsTo(each),
+    );
+    if (work?.exchange?.send(message) === true || this.#legacy === undefined) return;
+    if (wantsLog(this.#legacy, level)) this.#options.broadcast(message);
+  }
+
+  /** Notifies a client of 2025-11-25 that a page it was asked to open is done; other versions have no such message. */
+  pageDone(elicitationId: string): void {
+    if (this.#legacy === undefined || this.#legacy.version < FIRST_MODE_VERSION) return;
+    const method = 'notifications/elicitation/complete';
+    this.#options.broadcast({ jsonrpc: '2.0', method, params: { elicitationId } });
+  }
+
+  /**
+   * Returns a way to ask outside of any request. Waits until a legacy client is initialized; undefined for modern
+   * clients, and after the time limit.
+   */
+  async outside(): Promise<Pick<Work, 'asker' | 'ask'> | undefined> {
+    if (this.#legacy === undefined) return undefined;
+    if (!this.#isReady) {
+      await new Promise<void>((resolve) => {
+        const stopTimer = this.#backend.clock.after(INITIALIZED_MS, resolve);
+        this.#onReady.push(() => {
+          stopTimer();
+          resolve();
+        });
+      });
+    }
+    const asker = this.#legacy;
+    return this.#isReady
+      ? {
+          asker,
+          ask: this.#outbound.on(this.works().findLast(({ exchange }) => exchange !== undefined)?.exchange),
+        }
+      : undefined;
+  }
+
+  /** Sends a legacy client a notification that belongs to none of its requests. */
+  notify(method: string, params: Params): void {
+    if (this.#legacy !== undefined) this.#options.broadcast({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Asks a legacy client on this exchange, or on its general stream. */
+  asking(exchange: Exchange): Ask {
+    return this.#outbound.on(exchange);
+  }
+
+  /** Whether a client of the current work can be asked anything. */
+  get canAsk(): boolean {
+    return this.#running.someAsker(({ capabilities }) => ASKING.some((name) => name in capabilities));
+  }
+
+  /** Returns the current work, the newest last. */
+  works(): readonly Work[] {
+    return this.#running.all();
+  }
+
+  /** Resolves when no request is running. */
+  idle(): Promise<void> {
+    return this.#running.idle();
+  }
+
+  /** Ends the client's change streams with their responses. */
+  stopListening(): void {
+    this.#subscriptions.close();
+  }
+
+  /**
+   * Handles the end of the client's input, though it may still read: it cannot be asked, and its change streams end.
+   */
+  heardAll(): void {
+    this.#outbound.close(new PlugboardError('CONNECTION_LOST', 'the client says nothing more'));
+    this.#subscriptions.close();
+  }
+
+  /** Like `close`, for a client that is still connected: its pending requests are answered with the reason. */
+  dismiss(reason: PlugboardError): void {
+    for (const work of this.#running.all()) work.fail(new RpcFailure(RPC_INTERNAL_ERROR, reason.message));
+    this.close(reason);
+  }
+
+  close(reason: PlugboardError): void {
+    for (const work of this.#running.all()) work.cancel(reason);
+    this.#outbound.close(reason);
+    this.#subscriptions.close();
+    this.#attendant.leave();
+  }
+
+  // Implementations of the rows of `shared-methods.ts`.
+
+  discover(): Params {
+    return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about(MODERN_CLIENT) };
+  }
+
+  initialize(params: Params): Params | Promise<Params> {
+    const initialized = this.#initialize(params);
+    this.#options.clientChanged?.();
+    return initialized;
+  }
+
+  setLevel(level: unknown): Params {
+    if (!isLogLevel(level)) throw unknownLevel(level);
+    this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel: level };
+    this.#attendant.wantsLog?.(level);
+    this.#options.clientChanged?.();
+    return {};
+  }
+
+  async subscribe(uri: unknown, asker: Asker): Promise<Params> {
+    await this.#subscriptions.subscribe(uri, asker);
+    this.#options.clientChanged?.();
+    return {};
+  }
+
+  unsubscribe(uri: unknown): Params {
+    this.#subscriptions.unsubscribe(uri);
+    this.#options.clientChanged?.();
+    return {};
+  }
+
+  listen(params: Params, work: Work): Promise<Params> {
+    this.#attendant.enter();
+    return this.#subscriptions.listen(params, work);
+  }
+
+  /** Marks the client as initialized: from now on it may be asked. */
+  ready(): void {
+    this.#isReady = true;
+    for (const wake of this.#onReady.splice(0)) wake();
+  }
+
+  cancelled({ requestId, reason }: Params): void {
+    if (!isRequestId(requestId)) return;
+    const why = typeof reason === 'string' ? `: ${reason}` : '';
+    this.#running.get(requestId)?.cancel(new PlugboardError('CANCELLED', `the client cancelled it${why}`));
+  }
+
+  // Private members.
+
+  #initialize(params: Params): Params | Promise<Params> {
+    const asker = legacyAsker(params);
+    this.#legacy = asker;
+    this.#clientInfo = params['clientInfo'];
+    this.#attendant.enter();
+    const { identity } = this.#backend;
+    const answer = {
+      protocolVersion: asker.version,
+      serverInfo: identity,
+      ...this.#attendant.about(asker),
+    };
+    return this.#attendant.initialized?.(params, answer) ?? answer;
+  }
+
+  #notified(method: string, params: Params): void {
+    FRONT_METHODS.notifications?.get(method)?.notified(this, params);
+    this.#attendant.methods.notifications?.get(method)?.notified(this.#attendant, params);
+  }
+
+  async #serve(
+    id: RequestId,
+    method: string,
+    params: Params,
+    exchange: Exchange,
+  ): Promise<JsonRpcMessage | undefined> {
+    let work: Work | undefined;
+    let era: Era = 'legacy';
+    try {
+      const admission = this.#isAdmitted ? undefined : this.#admission(method);
+      if (admission !== undefined) await admission;
+      const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
+      era = asker.era;
+      const { row, client } = this.#calledFor(method, era);
+      if ('answer' in row) {
+        const result = await row.answer(client, params, asker, method);
+        return { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
+      }
+      this.#running.check(id);
+      const request = { row, client, method, params };
+      if (asker.era === 'modern' && row.rounds === true)
+        return await this.#inRounds(id, request, asker, exchange);
+      if (!this.#isReady) this.ready();
+      work = new Work(id, asker, exchange, this.#outbound.on(exchange), toolOf(method, params));
+      this.#running.add(id, work);
+      const result = await this.#long(request, work);
+      return work.isCancelled
+        ? this.#cancelled(id, work)
+        : { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
+    } catch (thrown) {
+      return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown, era);
+    } finally {
+      if (work !== undefined) this.#done(id, work);
+      else if (this.#options.stateless) this.#release();
+    }
+  }
+
+  /** Returns undefined if there is nothing to wait for: then requests are handled before the client's next messages. */
+  #admission(method: string): Promise<void> | undefined {
+    if (method === 'ping') return undefined;
+    const ready = this.#options.ready?.();
+    this.#isAdmitted = ready === undefined;
+    return ready?.then(() => {
+      this.#isAdmitted = true;
+    });
+  }
+
+  /** A client that cancelled its request gets no response. */
+  #cancelled(id: RequestId, { failure }: Work): JsonRpcMessage | undefined {
+    return failure === undefined ? undefined : this.#failed(id, failure);
+  }
+
+  #done(id: RequestId, work: Work): void {
+    work.detach();
+    if (this.#running.remove(id) && this.#options.stateless) this.#release();
+  }
+
+  #release(): void {
+    if (!this.isBusy) this.#attendant.leave();
+  }
+
+  /** Returns the row of a method, and its client. */
+  #calledFor(method: string, era: Era): Called {
+    const { methods } = this.#attendant;
+    const own = rowOf(methods, method, era);
+    if (own !== undefined) return { row: own, client: this.#attendant };
+    const row = rowOf(FRONT_METHODS, method, era);
+    if (row !== undefined) return { row, client: this };
+    if (methods.fallback === undefined) throw unknownMethod(method);
+    return { row: methods.fallback, client: this.#attendant };
+  }
+
+  /** Runs a row's work when it is its turn. */
+  async #long({ row, client, method, params }: WorkRequest, work: Work): Promise<Params> {
+    const turn = this.#running.turn(work);
+    if (turn !== undefined) await turn;
+    return row.work(client, params, work, method);
+  }
+
+  /** Answers a modern request in rounds: questions end the round, and the client sends the answers in the next. */
+  async #inRounds(
+    id: RequestId,
+    request: WorkRequest,
+    asker: Asker,
+    exchange: Exchange,
+  ): Promise<JsonRpcMessage | undefined> {
+    const { held, identity } = this.#backend;
+    const { row, method } = request;
+    const { requestState, inputResponses, ...params } = request.params;
+    const print = (): string => printOf(method, params);
+    let isBegun = false;
+    const begin = (lost?: Rounds): Rounds => {
+      const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
+      const begun = new Rounds(work, lost);
+      isBegun = true;
+      this.#running.add(id, work);
+      begun.begin(this.#toItsEnd({ ...request, params }, work));
+      return begun;
+    };
+    const rounds =
+      requestState === undefined
+        ? begin()
+        : held.take(requestState, this.principal, print(), inputResponses, begin);
+    if (!isBegun) {
+      rounds.work.attach(exchange);
+      this.#running.add(id, rounds.work);
+    }
+    const { work } = rounds;
+    try {
+      const result = await rounds.next();
+      if (work.failure !== undefined) return this.#failed(id, work.failure);
+      if (work.isCancelled) return undefined;
+      if (result !== undefined) return { jsonrpc: '2.0', id, result: dress(row, result, 'modern', identity) };
+      const inputRequests = rounds.inputRequests();
+      const state = held.put(rounds, this.principal, print());
+      const asked = { resultType: 'input_required', inputRequests, requestState: state };
+      return { jsonrpc: '2.0', id, result: dress(row, asked, 'modern', identity) };
+    } catch (thrown) {
+      if (work.failure !== undefined) return this.#failed(id, work.failure);
+      return work.isCancelled ? undefined : this.#failed(id, thrown, 'modern');
+    } finally {
+      if (!isBegun) this.#done(id, work);
+    }
+  }
+
+  /** Runs the work to its end, over any number of rounds. */
+  async #toItsEnd(request: WorkRequest, work: Work): Promise<Params> {
+    try {
+      return await this.#long(request, work);
+    } finally {
+      this.#done(work.id, work);
+    }
+  }
+
+  #failed(id: RequestId | null, thrown: unknown, era: Era = 'legacy'): JsonRpcMessage {
+    const failure = thrown instanceof RpcFailure ? thrown : this.#backend.failureOf(thrown, era);
+    return { jsonrpc: '2.0', id, error: failure.toJSON() };
+  }
+}
+
+function wantsLog({ logLevel }: Asker, level: LogLevel): boolean {
+  return logLevel !== undefined && isAtLeast(level, logLevel);
+}
+
+/** Client capabilities that allow questions. */
+const ASKING = ['elicitation', 'sampling', 'roots'];
+
+const MODERN_CLIENT = { era: 'modern', version: MODERN_VERSION } as const;
+
+const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'this request cannot ask'));

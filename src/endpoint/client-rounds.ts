@@ -1,0 +1,262 @@
+/**
+ * Answers a modern request in rounds: questions are sent as `input_required`, and the client repeats the request with
+ * the answers. The call upstream stays open in between, whatever era its server has.
+ */
+
+import { APPROVAL_META } from '../connection/handed-on.ts';
+import { PlugboardError } from '../errors.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { Params } from './client-era.ts';
+import { invalidParams } from './rpc-failure.ts';
+import type { Work } from './work.ts';
+
+/** How long a person may take before the call is cancelled. */
+const HOLD_MS: number = 10 * 60 * 1000;
+/** Requests that may wait for their clients at the same time. */
+const MAX_HELD = 1_000;
+/** How long after the end of the work a client whose connection broke can send its answers again. */
+const KEEP_MS: number = 60 * 1000;
+/** Limit on rounds that can be repeated, of all clients; the oldest are dropped first. */
+const MAX_KEPT = 100;
+
+interface Question {
+  readonly request: { readonly method: string; readonly params: Params };
+  settle(answer: unknown): void;
+}
+
+type Questions = ReadonlyMap<string, Question>;
+
+/** A client's answer to exactly this question. */
+interface Given {
+  readonly question: string;
+  readonly answer: unknown;
+}
+
+/** One request over all of its rounds. */
+export class Rounds {
+  readonly work: Work;
+  readonly #open = new Map<string, Question>();
+  readonly #known: Given[];
+  readonly #given: Given[] = [];
+  readonly #wakes = new Set<() => void>();
+  #asked = 0;
+  #result: Promise<Params> | undefined;
+
+  /** `lost`: earlier rounds of the same request, which were lost: their answered questions are not asked again. */
+  constructor(work: Work, lost?: Rounds) {
+    this.work = work;
+    this.#known = lost === undefined ? [] : [...lost.#given];
+    work.ask = (method, params, signal, key) => this.#ask(method, params, signal, key);
+  }
+
+  begin(result: Promise<Params>): void {
+    this.#result = result;
+    // Between two rounds no caller waits for it; the next round gets the error.
+    result.catch(() => {});
+  }
+
+  /** True if the work was cancelled, for example by a broken connection: a client that returns restarts it. */
+  get isLost(): boolean {
+    return this.work.isCancelled && this.work.failure === undefined;
+  }
+
+  onEnd(ended: () => void): void {
+    this.#result?.then(ended, ended);
+  }
+
+  /** Resolves with the result, or undefined if the client has to be asked first. */
+  next(): Promise<Params | undefined> {
+    let wake = (): void => {};
+    const next = new Promise<Params | undefined>((resolve, reject) => {
+      // Questions of one tick are sent together.
+      wake = () => setImmediate(() => this.#open.size > 0 && resolve(undefined));
+      this.#wakes.add(wake);
+      this.#result?.then(resolve, reject);
+      if (this.#open.size > 0) wake();
+    });
+    return next.finally(() => this.#wakes.delete(wake));
+  }
+
+  /** Returns the open questions. */
+  questions(): Questions {
+    return new Map(this.#open);
+  }
+
+  inputRequests(): Params {
+    return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
+  }
+
+  /** Applies the answers to the questions of one round: a later question may have the same key. */
+  answer(responses: unknown, asked: Questions = this.questions()): void {
+    if (!isRecord(responses)) return;
+    for (const [key, question] of asked) {
+      if (this.#open.get(key) === question && Object.hasOwn(responses, key)) question.settle(responses[key]);
+    }
+  }
+
+  #answered(question: string): Given | undefined {
+    const at = this.#known.findIndex((known) => known.question === question);
+    return at < 0 ? undefined : this.#known.splice(at, 1)[0];
+  }
+
+  #ask(
+    method: string,
+    params: Params,
+    signal: AbortSignal | undefined,
+    wanted: string | undefined,
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#asked += 1;
+      const own = `${method.split('/')[0]}-${this.#asked}`;
+      const key = wanted === undefined || this.#open.has(wanted) ? own : wanted;
+      const question = canonicalJson({ key, method, params });
+      const known = this.#answered(question);
+      if (known !== undefined) {
+        this.#given.push(known);
+        resolve(known.answer);
+        return;
+      }
+      const signals = [this.work.signal, ...(signal === undefined ? [] : [signal])];
+      const forget = (): void => {
+        this.#open.delete(key);
+        for (const each of signals) each.removeEventListener('abort', giveUp);
+      };
+      const giveUp = (): void => {
+        forget();
+        reject(new PlugboardError('CANCELLED', `${method} is not waited for any more`));
+      };
+      this.#open.set(key, {
+        request: { method, params },
+        settle: (answer) => {
+          forget();
+          if (!isApproval(params)) this.#given.push({ question, answer });
+          resolve(answer);
+        },
+      });
+      for (const each of signals) {
+        if (each.aborted) giveUp();
+        else each.addEventListener('abort', giveUp, { once: true });
+      }
+      for (const wake of this.#wakes) wake();
+    });
+  }
+}
+
+interface HeldRequest {
+  readonly owner: string;
+  readonly print: string;
+  rounds: Rounds;
+  asked: Questions;
+  stopTimer: () => void;
+}
+
+/** An approval is for one call: restarted work is asked about again. */
+function isApproval({ _meta }: Params): boolean {
+  return isRecord(_meta) && Object.hasOwn(_meta, APPROVAL_META);
+}
+
+/** Returns the identity of a request across retries: everything but the answers. */
+export function printOf(method: string, { name, uri, arguments: args }: Params): string {
+  return canonicalJson({ method, name: name ?? null, uri: uri ?? null, arguments: args ?? null });
+}
+
+/** Requests between two rounds, each under a secret that only its client received. */
+export class Held {
+  readonly #clock: Clock;
+  readonly #held = new Map<string, HeldRequest>();
+  /** Answered rounds, for a client that did not receive the response and sends its answers again. */
+  readonly #taken = new Map<string, HeldRequest>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  put(rounds: Rounds, owner: string, print: string): string {
+    rounds.work.detach();
+    // A round that was sent twice is answered twice, with one state.
+    for (const [state, held] of this.#held) {
+      if (held.rounds !== rounds) continue;
+      held.asked = rounds.questions();
+      return state;
+    }
+    if (this.#held.size >= MAX_HELD) {
+      const full = new PlugboardError(
+        'LIMIT_EXCEEDED',
+        `${MAX_HELD} requests wait for their clients already`,
+      );
+      rounds.work.cancel(full);
+      throw full;
+    }
+    const state = crypto.randomUUID();
+    const stopTimer = this.#clock.after(HOLD_MS, () => {
+      this.#held.delete(state);
+      rounds.work.cancel(new PlugboardError('TIMEOUT', 'the client did not come back with its answers'));
+    });
+    this.#held.set(state, { rounds, owner, print, asked: rounds.questions(), stopTimer });
+    return state;
+  }
+
+  /**
+   * Returns the rounds to continue, with the answers applied. `begin` creates new ones for lost rounds. The state of
+   * another client, of another request and an invented one are all reported as unknown.
+   */
+  take(
+    state: unknown,
+    owner: string,
+    print: string,
+    responses: unknown,
+    begin: (lost: Rounds) => Rounds,
+  ): Rounds {
+    const held = typeof state === 'string' ? (this.#held.get(state) ?? this.#taken.get(state)) : undefined;
+    if (typeof state !== 'string' || held?.owner !== owner || held.print !== print) {
+      throw invalidParams('This requestState is not known here, or it belongs to another request.');
+    }
+    this.#held.delete(state);
+    held.stopTimer();
+    held.rounds.answer(responses, held.asked);
+    if (held.rounds.isLost) held.rounds = begin(held.rounds);
+    this.#keep(state, held);
+    return held.rounds;
+  }
+
+  /** Ends the requests of one client. */
+  dismiss(owner: string, reason: PlugboardError): void {
+    for (const [state, held] of this.#taken) if (held.owner === owner) this.#forget(state);
+    for (const [state, held] of this.#held) {
+      if (held.owner !== owner) continue;
+      this.#held.delete(state);
+      held.stopTimer();
+      held.rounds.work.cancel(reason);
+    }
+  }
+
+  close(reason: PlugboardError): void {
+    for (const state of this.#taken.keys()) this.#forget(state);
+    for (const { rounds, stopTimer } of this.#held.values()) {
+      stopTimer();
+      rounds.work.cancel(reason);
+    }
+    this.#held.clear();
+  }
+
+  #keep(state: string, held: HeldRequest): void {
+    const { rounds } = held;
+    this.#taken.delete(state);
+    this.#taken.set(state, held);
+    const [oldest] = this.#taken.keys();
+    if (this.#taken.size > MAX_KEPT && oldest !== undefined) this.#forget(oldest);
+    held.stopTimer = () => {};
+    rounds.onEnd(() => {
+      if (this.#taken.get(state) !== held || held.rounds !== rounds) return;
+      held.stopTimer();
+      held.stopTimer = this.#clock.after(KEEP_MS, () => this.#taken.delete(state));
+    });
+  }
+
+  #forget(state: string): void {
+    this.#taken.get(state)?.stopTimer();
+    this.#taken.delete(state);
+  }
+}

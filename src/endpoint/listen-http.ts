@@ -1,0 +1,235 @@
+/** Serves an endpoint over HTTP: access control, limits, and shutdown. */
+
+import { once } from 'node:events';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import type { Backend, Served } from './backend.ts';
+import { Guard, isLoopback, type NamedTokens, type TokenVerifier, type Verdict } from './guard.ts';
+import { McpEndpoint, refuse } from './http-mcp.ts';
+import { LegacySse } from './http-sse.ts';
+import { endWith } from './response-stream.ts';
+import { SessionRecords } from './session-records.ts';
+import type { SessionStorage } from './session-store.ts';
+
+const MCP_PATH = '/mcp';
+const DEFAULT_HOST = '127.0.0.1';
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often both timeouts are checked: Node's default would turn ten seconds into thirty. */
+const CHECK_MS = 5_000;
+/** A request must arrive completely within this time; its response may take longer. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+/** Time limit for the last responses to be sent. */
+const DRAIN_MS = 1_000;
+const DRAIN_TICK_MS = 50;
+const MAX_HEADER_BYTES: number = 32 * 1024;
+const MAX_CONNECTIONS = 20_000;
+
+export interface ListenOptions {
+  /** Default 127.0.0.1. Other interfaces require a token or a verifier. */
+  readonly host?: string | undefined;
+  /** 0 selects any free port. */
+  readonly port: number;
+  /** If given, every request must carry it as its bearer token. */
+  readonly token?: string | undefined;
+  /** If given, these are accepted too; the work of one of them ends with it. */
+  readonly named?: NamedTokens | undefined;
+  /** Message for requests without a valid token. */
+  readonly needed?: string | undefined;
+  /** If given, tokens that it verifies are accepted. */
+  readonly verifier?: TokenVerifier | undefined;
+  /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
+  readonly legacySse?: boolean | undefined;
+  /** Handles paths other than MCP's. */
+  readonly sideDoor?: SideDoor | undefined;
+  /** Records legacy sessions there, so that they continue after a restart. Default: memory only. */
+  readonly sessionStorage?: SessionStorage | undefined;
+}
+
+/** Another handler at the same address. It does its own access control. */
+export interface SideDoor {
+  /** Called with the port once we listen. */
+  listensOn(port: number): void;
+  /** Returns false if the path is not one of its own. */
+  handle(request: IncomingMessage, response: ServerResponse, path: string): boolean;
+  close(): void;
+}
+
+export interface ServedHttp extends Served {
+  /** The address for MCP clients. */
+  readonly url: string;
+}
+
+/** Throws if other machines could connect without authentication. */
+export function checkReach(
+  host: string = DEFAULT_HOST,
+  { proof, hint }: { readonly proof: boolean; readonly hint: string },
+): void {
+  if (isLoopback(host) || proof) return;
+  throw new PlugboardError('USAGE', `${host} can be reached from other machines: a token is needed.`, {
+    hint,
+  });
+}
+
+/** Serves a backend at `/mcp`, in both eras. The backend is closed with it, and also if it cannot listen. */
+export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
+  const name = options.host ?? DEFAULT_HOST;
+  const local = isLoopback(name);
+  const { token, named, needed, verifier, sideDoor, sessionStorage } = options;
+  const guard = new Guard({ local, token, named, needed, verifier });
+  const bindingOf = (principal: string): string => named?.bindingOf(principal) || (token ?? '');
+  const records = sessionStorage && new SessionRecords(sessionStorage, bindingOf);
+  const endpoint = new McpEndpoint(backend, records);
+  const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
+  const stopWatching = named?.onEnd((name) => {
+    endpoint.dismiss(name);
+    sse?.dismiss(name);
+    backend.held.dismiss(name, new PlugboardError('CANCELLED', 'the token of this client has ended'));
+  });
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      noDelay: true,
+    },
+    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier, sideDoor }),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  let port: number;
+  try {
+    port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port);
+  } catch (error) {
+    stopWatching?.();
+    await endpoint.close();
+    sideDoor?.close();
+    await backend.close();
+    throw error;
+  }
+  guard.listensOn(port);
+  sideDoor?.listensOn(port);
+  const closed = new Promise<void>((resolve) => {
+    server.once('close', resolve);
+  });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    server.close();
+    stopWatching?.();
+    sideDoor?.close();
+    await backend.close();
+    // Responses of this tick still have to be written, and then sent.
+    await new Promise(setImmediate);
+    await endpoint.close();
+    sse?.close();
+    await drained(server, closed);
+    server.closeAllConnections();
+    await closed;
+    // Clients in this process get the close of their connections before this resolves.
+    await new Promise(setImmediate);
+  };
+  return {
+    url: `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}${MCP_PATH}`,
+    closed,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Waits until written responses are sent, as long as their clients read them, within a limit. */
+async function drained(server: HttpServer, closed: Promise<void>): Promise<void> {
+  let ticks = 0;
+  await new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      server.closeIdleConnections();
+      ticks += 1;
+      if (ticks * DRAIN_TICK_MS >= DRAIN_MS) resolve();
+    }, DRAIN_TICK_MS);
+    setImmediate(() => server.closeIdleConnections());
+    void closed.then(resolve);
+    void closed.finally(() => clearInterval(look));
+  });
+}
+
+interface Doors {
+  readonly guard: Guard;
+  readonly backend: Backend;
+  readonly endpoint: McpEndpoint;
+  readonly sse: LegacySse | undefined;
+  readonly verifier: TokenVerifier | undefined;
+  readonly sideDoor: SideDoor | undefined;
+}
+
+function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
+  const { guard, backend, verifier, sideDoor } = doors;
+  const { url = '/' } = request;
+  const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
+  if (!backend.isClosing && sideDoor?.handle(request, response, path)) return;
+  const place = guard.refusePlace(request.headers);
+  if (place !== undefined) {
+    refuse(response, place.status, place.message);
+    return;
+  }
+  // The metadata that shows clients how to get a token needs no token itself.
+  if (verifier !== undefined && path.startsWith(verifier.metadataPath) && request.method === 'GET') {
+    endWith(response, 200, JSON.stringify(verifier.metadata));
+    return;
+  }
+  if (backend.isClosing) {
+    response.setHeader('connection', 'close');
+    refuse(response, 503, 'This server is closing.');
+    return;
+  }
+  const enter = (verdict: Verdict): void => {
+    if ('principal' in verdict) {
+      route(request, response, path, verdict.principal, doors);
+      return;
+    }
+    for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
+    refuse(response, verdict.status, verdict.message);
+  };
+  const verdict = guard.identify(request.headers);
+  if (verdict instanceof Promise) void verdict.then(enter);
+  else enter(verdict);
+}
+
+function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  principal: string,
+  { endpoint, sse }: Doors,
+): void {
+  if (path === MCP_PATH) {
+    endpoint.handle(request, response, principal);
+    return;
+  }
+  if (sse?.handles(path)) {
+    sse.handle(request, response, principal);
+    return;
+  }
+  refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
+}
+
+async function listen(server: HttpServer, host: string, port: number): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const taken = errorCode(cause) === 'EADDRINUSE';
+    const message = taken ? `Port ${port} is taken.` : `Cannot listen on ${host}, port ${port}.`;
+    throw new PlugboardError('START_FAILED', message, { hint: 'Choose another port.', cause });
+  }
+  // A listening TCP server has an address with a port.
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,162 @@
+/** Serves an endpoint over a pair of streams, such as this process's stdio. */
+
+import type { Readable, Writable } from 'node:stream';
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import {
+  isRecord,
+  type JsonRpcMessage,
+  type RequestId,
+  RPC_INVALID_REQUEST,
+  RPC_PARSE_ERROR,
+} from '../lib/json-rpc.ts';
+import { RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep } from '../transport/json-text.ts';
+import type { Backend, Served } from './backend.ts';
+import { Front } from './client-connection.ts';
+import { readMessage } from './exact-ids.ts';
+import { LineWriter, readLines } from './line-streams.ts';
+import { MAX_BODY_BYTES } from './request-body.ts';
+
+/** How long running requests may continue for a client that has closed its input but may still read. */
+const FINISH_MS = 60_000;
+
+export interface LineStreams {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** The actual writer if `output.write` was replaced; default: `output.write`. */
+  readonly write?: ((text: string) => boolean) | undefined;
+  /**
+   * How running requests are handled at the end of the input. `cancel` (default): the client is gone. `finish`: it
+   * gets its responses first.
+   */
+  readonly atEnd?: 'cancel' | 'finish' | undefined;
+  /** Time limit of `finish`; default: a minute. */
+  readonly finishMs?: number | undefined;
+}
+
+/** Serves a backend to the one client at the other end; ends when the client closes its side. */
+export function serveLines(backend: Backend, streams: LineStreams): Served {
+  const { input, atEnd, finishMs = FINISH_MS } = streams;
+  const { front, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
+  let closing: Promise<void> | undefined;
+  const closed = Promise.race([left, broken]).then(async () => {
+    if (atEnd === 'finish') {
+      front.heardAll();
+      await within(finishMs, backend.clock, [answered(), broken]);
+    }
+    // The responses are no longer read: running requests are cancelled (F55).
+    front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    await backend.close();
+    await Promise.race([writer.flushed(), broken]);
+  });
+  return {
+    closed,
+    close() {
+      closing ??= backend.close().then(() => {
+        input.destroy();
+        return closed;
+      });
+      return closing;
+    },
+  };
+}
+
+/** One client of a backend that may have others. */
+export interface LineClient {
+  readonly front: Front;
+  readonly writer: LineWriter;
+  /** Resolves when the client has closed its input. */
+  readonly left: Promise<void>;
+  /** Resolves when the client stops reading. */
+  readonly broken: Promise<void>;
+  readonly isAnswered: boolean;
+  /** Resolves when all requests are answered; change streams do not count. */
+  answered(): Promise<void>;
+}
+
+/** `principal`: the identity of the client; data of one principal is never shown to another. */
+export function openLines(
+  backend: Backend,
+  principal: string,
+  { input, output, write }: Omit<LineStreams, 'atEnd'>,
+): LineClient {
+  const writer = new LineWriter(output, write);
+  const { send } = writer;
+  const ready = (): Promise<void> | undefined => backend.ready?.();
+  const front = new Front(backend, { principal, stateless: false, broadcast: send, ready });
+  let unanswered = 0;
+  const onAnswered = new Set<() => void>();
+  const received = (frame: Record<string, unknown>): void => {
+    const pending = front.receive(frame, { send, onGone: undefined });
+    if (pending === undefined) return;
+    unanswered += 1;
+    void pending.then((answer) => {
+      if (answer !== undefined) send(answer);
+      unanswered -= 1;
+      if (unanswered > front.streams) return;
+      for (const told of onAnswered) told();
+      onAnswered.clear();
+    });
+  };
+  const heard = (line: string): void => {
+    const read = readMessage(line);
+    if (read === undefined) return void send(unreadable(line));
+    const { value } = read;
+    for (const frame of Array.isArray(value) ? value : [value]) {
+      if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
+      else send(failure(RPC_INVALID_REQUEST, 'This line is no JSON-RPC message.'));
+    }
+    // Stops reading from a client that does not read; pending responses are sent once there is room.
+    if (writer.isFull && !input.isPaused()) {
+      input.pause();
+      writer.onceDrained(() => input.resume());
+    }
+  };
+  readLines(input, {
+    line: heard,
+    dropped({ head, tail, bytes }) {
+      const id = recoverRequestId(head.toString('utf8'), tail.toString('utf8'));
+      const message = `A message of ${bytes} bytes; the limit is ${MAX_BODY_BYTES} bytes.`;
+      send(failure(RPC_INVALID_REQUEST, message, id));
+    },
+  });
+  return {
+    front,
+    writer,
+    left: new Promise((resolve) => {
+      input.once('end', resolve);
+      input.once('close', resolve);
+    }),
+    broken: new Promise((resolve) => {
+      output.once('error', () => resolve());
+    }),
+    get isAnswered() {
+      return unanswered <= front.streams;
+    },
+    async answered() {
+      if (unanswered > front.streams) await new Promise<void>((resolve) => onAnswered.add(resolve));
+    },
+  };
+}
+
+/** Resolves when one of the events has happened, or after the time limit. */
+async function within(ms: number, clock: Clock, events: readonly Promise<void>[]): Promise<void> {
+  let stopTimer = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    stopTimer = clock.after(ms, resolve);
+  });
+  await Promise.race([...events, late]);
+  stopTimer();
+}
+
+/** Too deeply nested JSON may still have an id whose sender waits for a response. */
+function unreadable(line: string): JsonRpcMessage {
+  if (!nestsTooDeep(line)) return failure(RPC_PARSE_ERROR, 'This line is not JSON.');
+  const id = recoverRequestId(line.slice(0, RESCUE_CHARS), line.slice(-RESCUE_CHARS));
+  return failure(RPC_PARSE_ERROR, `This line is nested more than ${MAX_JSON_DEPTH} levels deep.`, id);
+}
+
+function failure(code: number, message: string, id: RequestId | null = null): JsonRpcMessage {
+  return { jsonrpc: '2.0', id, error: { code, message } };
+}

@@ -1,0 +1,176 @@
+/** Decides which servers a first list waits for: those with unknown tools that did not fail last time (CON-16). */
+
+import type { LastFailures } from '../catalog/last-failures.ts';
+import type { ServerSpec } from '../config/entry.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { ListKind } from '../connection/listing.ts';
+import type { Pool } from '../connection/pool.ts';
+import { PlugboardError } from '../errors.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
+import { holdProcess } from '../lib/hold-process.ts';
+
+export interface FirstContactOptions {
+  readonly clock: Clock;
+  readonly pool: () => Pick<Pool, 'all' | 'get'>;
+  readonly failures: LastFailures;
+  /** Returns the key of the last start's result; undefined while a variable of its entry is missing. */
+  readonly keyOf: (spec: ServerSpec) => Promise<string | undefined>;
+  /** Whether the tools of a server are known, from the cache or from the server. */
+  readonly isKnown: (server: string) => boolean;
+  /** How long a list waits for a server, unless its client waits longer. */
+  readonly waitMs: () => number;
+}
+
+export class FirstContact {
+  readonly #options: FirstContactOptions;
+  /** Servers whose last start failed, in this host or an earlier one. */
+  readonly #failed = new Map<string, PlugboardError>();
+  /** Running starts, each with the function that stops its timer. */
+  readonly #starting = new Map<string, () => void>();
+  readonly #watchers = new Set<() => void>();
+  /** Serializes writes in the order of the events. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: FirstContactOptions) {
+    this.#options = options;
+  }
+
+  /** Reads how the last start of each server ended; `keys` maps servers to their `keyOf`. */
+  recall(keys: ReadonlyMap<string, string>): void {
+    for (const [server, key] of keys) {
+      const failure = this.#options.failures.get(key);
+      if (failure === undefined) this.#failed.delete(server);
+      else this.#failed.set(server, failure);
+    }
+  }
+
+  /** The error of a server's last start; undefined if it succeeded or there was none. */
+  lastFailure(server: string): PlugboardError | undefined {
+    return this.#failed.get(server);
+  }
+
+  /** Returns how long a list may still wait for a server to connect. */
+  remainingMs({ name, state }: Connection, patienceMs: number): number {
+    if (this.#failed.has(name)) return 0;
+    if (state.status !== 'connecting') return patienceMs;
+    const elapsed = Math.max(0, ticksOf(this.#options.clock) - state.since);
+    return Math.max(0, patienceMs - elapsed);
+  }
+
+  /** Records that a connected server did not respond to a list in time. */
+  listLate({ spec }: Connection, kind: ListKind, error: PlugboardError): void {
+    this.#write(spec, (key) => this.#options.failures.failed(listKey(key, kind), error));
+  }
+
+  /** Records that a connected server responded to a list. */
+  listRead({ spec }: Connection, kind: ListKind): void {
+    this.#write(spec, (key) => this.#options.failures.recovered(listKey(key, kind)));
+  }
+
+  /** Whether a server did not respond to this list in time when it was last requested. */
+  async wasListLate({ spec }: Connection, kind: ListKind): Promise<boolean> {
+    const key = await this.#options.keyOf(spec);
+    return key !== undefined && this.#options.failures.get(listKey(key, kind)) !== undefined;
+  }
+
+  /** Whether the tools of some server may arrive while a client waits. */
+  get isAwaited(): boolean {
+    return this.#awaited(Number.POSITIVE_INFINITY).length > 0;
+  }
+
+  /** Resolves when, for each awaited server, its tools are known, it has failed, or its time is over. */
+  async settled(patienceMs: number): Promise<void> {
+    const longest = Math.max(0, ...this.#awaited(patienceMs));
+    if (longest === 0) return;
+    const release = holdProcess();
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (this.#awaited(patienceMs).length > 0) return;
+        this.#watchers.delete(look);
+        stop();
+        resolve();
+      };
+      const stop = this.#options.clock.after(longest, () => {
+        this.#watchers.delete(look);
+        resolve();
+      });
+      this.#watchers.add(look);
+    });
+    release();
+  }
+
+  /** Handles a state change of a connection. */
+  changed(connection: Connection): void {
+    // Dedicated processes of a server do not affect its first contact.
+    if (this.#options.pool().get(connection.name) !== connection) return;
+    const { name, spec, state } = connection;
+    this.#starting.get(name)?.();
+    const wasStarting = this.#starting.delete(name);
+    switch (state.status) {
+      case 'connecting':
+        this.#starting.set(name, this.#watch(connection));
+        break;
+      case 'connected':
+        this.#failed.delete(name);
+        this.#write(spec, (key) => this.#options.failures.recovered(key));
+        break;
+      case 'failed':
+      case 'needs_auth':
+      case 'needs_client_registration': {
+        const { error } = state;
+        // A crash during work does not mean that the server starts slowly.
+        if (!wasStarting || error.code === 'CANCELLED') break;
+        this.#failed.set(name, error);
+        this.#write(spec, (key) => this.#options.failures.failed(key, error));
+        break;
+      }
+    }
+    for (const look of [...this.#watchers]) look();
+  }
+
+  /** Resolves when everything is on disk. */
+  async close(): Promise<void> {
+    for (const stop of this.#starting.values()) stop();
+    this.#starting.clear();
+    await this.#writing;
+    await this.#options.failures.flush();
+  }
+
+  /** Returns the remaining wait of each awaited server. */
+  #awaited(patienceMs: number): number[] {
+    return this.#options
+      .pool()
+      .all()
+      .filter(({ name, state }) => state.status === 'connecting' && !this.#options.isKnown(name))
+      .map((connection) => this.remainingMs(connection, patienceMs))
+      .filter((ms) => ms > 0);
+  }
+
+  /**
+   * Records a start that outlasts the wait at that moment instead of when it ends: this process may be killed before,
+   * as agents do with sessions that they give up on.
+   */
+  #watch({ name, spec }: Connection): () => void {
+    const { clock, waitMs, failures } = this.#options;
+    const ms = waitMs();
+    return clock.after(ms, () => {
+      const late = noAnswerWithin(name, ms);
+      this.#write(spec, (key) => failures.failed(key, late));
+    });
+  }
+
+  #write(spec: ServerSpec, note: (key: string) => void): void {
+    this.#writing = this.#writing.then(async () => {
+      const key = await this.#options.keyOf(spec);
+      if (key !== undefined) note(key);
+    });
+  }
+}
+
+function listKey(key: string, kind: ListKind): string {
+  return `${key}-${kind}`;
+}
+
+export function noAnswerWithin(server: string, ms: number): PlugboardError {
+  return new PlugboardError('TIMEOUT', `${server} did not answer within ${ms / 1000} s`, { server });
+}

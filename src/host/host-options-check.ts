@@ -1,0 +1,153 @@
+/** Validates the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
+
+import { isLogLevel, LOG_LEVELS } from '../connection/log-levels.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { type Check, callable, checkOptions, fields, flag, oneOf, positive } from '../lib/option-check.ts';
+import { sandboxOf } from '../transport/sandbox.ts';
+import { faultOfRoots, ROOTS_HINT } from './check-roots.ts';
+import type { HostOptions } from './host-options.ts';
+
+const anything: Check = () => undefined;
+const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'a text');
+const object: Check = (value) => (isRecord(value) ? undefined : 'an object');
+
+const bytes: Check = (value) => (value instanceof Uint8Array ? undefined : 'a Uint8Array');
+
+const clock: Check = (value) => {
+  const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
+  return has('now') && has('after') ? undefined : 'an object with the functions now and after';
+};
+
+const stateOf: Check = (value) => {
+  const principal = isRecord(value) ? value['principal'] : undefined;
+  return value === 'session' || (typeof principal === 'string' && principal !== '')
+    ? undefined
+    : '"session" or { principal }';
+};
+
+const credentials: Check = (value) => {
+  const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
+  return ['get', 'set', 'delete'].every(has) ? undefined : 'an object with the functions get, set and delete';
+};
+
+/** Also true for an instance of a class, such as a database store. */
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** `auto` may be followed by a positive percentage of the context window. */
+const toolSearch: Check = (value) => {
+  const fits = typeof value === 'boolean' || (typeof value === 'string' && isAuto(value));
+  return fits ? undefined : 'true, false, "auto" or "auto:N" with N as a percentage';
+};
+
+function isAuto(value: string): boolean {
+  const share = /^auto(?::(\d+(?:\.\d+)?))?$/.exec(value);
+  return share !== null && Number(share[1] ?? 0) <= 100;
+}
+
+const model = fields({ contextTokens: positive, images: flag, audio: flag });
+const sampling = fields({ tools: flag, context: flag });
+
+/** A function is called each time; its results are validated then. */
+const roots: Check = (value) => {
+  if (typeof value === 'function') return undefined;
+  return Array.isArray(value)
+    ? faultOfRoots(value)
+    : 'a list of { uri, name? }, or a function that returns one';
+};
+
+const sandbox: Check = (value) => {
+  try {
+    sandboxOf(value);
+    return undefined;
+  } catch {
+    return '"strict", or an object with "filesystem" and "network" as in an entry';
+  }
+};
+
+const names: Check = (value) =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string') ? undefined : 'a list of names';
+
+const CHECKS = {
+  cwd: text,
+  home: (value) => (value === false || text(value) === undefined ? undefined : 'a path, or false'),
+  outputs: text,
+  configuration: flag,
+  servers: object,
+  builtIn: callable,
+  builtInList: callable,
+  approve: callable,
+  input: callable,
+  approvals: oneOf('enforce', 'client'),
+  forModel: flag,
+  canBeAsked: callable,
+  elicit: callable,
+  elicitation: oneOf('ask', 'never'),
+  sample: callable,
+  sampling,
+  roots,
+  sessions: fields({ elicit: callable, sample: callable, sampling, roots }),
+  manyAgents: flag,
+  daemon: flag,
+  openUrl: callable,
+  fetch: callable,
+  credentials,
+  naming: oneOf('mcp__', 'short', 'plain'),
+  toolSearch,
+  resourceTools: flag,
+  searchModel: bytes,
+  model,
+  telemetry: flag,
+  sandbox,
+  sandboxState: anything,
+  watch: flag,
+  only: names,
+  connect: oneOf('lifecycle', 'all', 'none', 'unknown'),
+  log: callable,
+  logLevel: (value) => (isLogLevel(value) ? undefined : oneOf(...LOG_LEVELS)(value)),
+  openTransport: callable,
+  replaceTransport: callable,
+  env: object,
+  clock,
+  config: anything,
+  idPrefix: anything,
+  borrow: anything,
+  closed: anything,
+} satisfies Record<keyof HostOptions, Check>;
+
+const SUBSET_KEYS = ['servers', 'include', 'exclude'];
+
+/** Rejects unknown keys: a misspelled key would drop a restriction. */
+const toolSubset: Check = (value) => {
+  const fits =
+    isRecord(value) &&
+    Object.entries(value).every(
+      ([key, list]) => SUBSET_KEYS.includes(key) && (list === undefined || names(list) === undefined),
+    );
+  return fits
+    ? undefined
+    : 'an object with lists of names: "servers", "include", "exclude", and no other keys';
+};
+
+const SESSION_CHECKS: Readonly<Record<string, Check>> = {
+  ...CHECKS,
+  tools: toolSubset,
+  stateOf,
+  gateway: flag,
+  memory: anything,
+};
+
+/** Hints for the most common wrong values. */
+const HINTS: Readonly<Record<string, string>> = {
+  roots: ROOTS_HINT,
+  tools: 'Check the spelling of its keys, and that each has a list.',
+};
+
+/**
+ * Throws CONFIG_INVALID for an invalid value, and for a name that is probably misspelled. Returns the unknown names,
+ * which have no effect.
+ */
+export function checkHostOptions(options: unknown, where = 'createHost'): readonly string[] {
+  return checkOptions(options, where === 'createHost' ? CHECKS : SESSION_CHECKS, where, HINTS);
+}

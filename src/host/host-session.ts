@@ -1,0 +1,459 @@
+/** One session of a host: its visible tools, its approvals, and where its questions are sent. */
+
+import { type ApprovalState, approvalState, type Judged } from '../call/approve.ts';
+import type { ContentAction } from '../call/approve-content.ts';
+import type { OwnAction } from '../call/approve-own.ts';
+import type { CallOptions } from '../call/call.ts';
+import { checkSignal, faultOfCallOptions } from '../call/options-check.ts';
+import type { Session } from '../call/session.ts';
+import type { ShapedResult } from '../call/shape.ts';
+import { argumentProblems } from '../call/validate.ts';
+import { type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
+import type { Completion, CompletionOptions, CompletionRef } from '../catalog/completion.ts';
+import { type Capability, isDeclared } from '../catalog/content-lists.ts';
+import { CALL_TOOL, type Deferral, visibleTools } from '../catalog/deferral.ts';
+import { type DeclaredExtensions, extensionsIn } from '../catalog/extensions.ts';
+import { joinInstructions } from '../catalog/instructions.ts';
+import type { PromptArguments, PromptResult } from '../catalog/prompts.ts';
+import {
+  isResourceTool,
+  LIST_RESOURCES,
+  READ_METHOD,
+  READ_RESOURCE,
+  resourceRuleNames,
+} from '../catalog/resource-tool-definitions.ts';
+import type { ReadResult } from '../catalog/resources.ts';
+import type { ResourceListener } from '../catalog/resources-subscribe.ts';
+import type { Tool } from '../catalog/tool.ts';
+import type { Connection } from '../connection/connection.ts';
+import { passedMeta } from '../connection/handed-on.ts';
+import type { LogLevel } from '../connection/log-levels.ts';
+import type { Params } from '../connection/peer.ts';
+import { PlugboardError } from '../errors.ts';
+import { whileOpen } from '../lib/cancellation.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import type { Spellings } from '../policy/approval.ts';
+import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
+import type { HostCore } from './host-core.ts';
+import { hostDeferral } from './host-deferral.ts';
+import { checkEvent } from './host-events.ts';
+import type { HostEvents } from './host-options.ts';
+import { resourceToolsFor } from './host-resource-tools.ts';
+import { givenText, type SearchResult, searchResult } from './host-search.ts';
+import { onSession } from './host-session-events.ts';
+import { checkRawMethod } from './raw-request.ts';
+import { Passage } from './server-proxy.ts';
+import { type ToolSchemas, type TypedTools, typedTools } from './typed-tools.ts';
+
+const LISTING_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it lists what there is' };
+
+/** A session of a host. Use `host.session()`, and `end()` when the caller is gone. */
+export class HostSession {
+  readonly #core: HostCore;
+  readonly #session: Session;
+  #isEnded = false;
+  readonly #subscriptions: Unsubscribe[] = [];
+  readonly #deferral: () => Deferral;
+
+  constructor(core: HostCore, session: Session) {
+    this.#core = core;
+    this.#session = session;
+    this.#deferral = session.offers === undefined ? core.deferral : hostDeferral(core, session.offers);
+  }
+
+  get id(): string {
+    return this.#session.id;
+  }
+
+  /**
+   * Returns the tools for this session's model, in stable order; tools loaded by search come last. `isWithApps`:
+   * includes the tools for user interfaces of servers, for gateway clients that show these.
+   */
+  tools({ isWithApps = false }: { readonly isWithApps?: boolean } = {}): readonly Tool[] {
+    const { catalog, gatewayView } = this.#core;
+    this.#core.freshen();
+    const deferral = this.#deferral();
+    const { loaded, gateway } = this.#session;
+    return gateway
+      ? gatewayView(catalog.snapshot, deferral, loaded, isWithApps)
+      : visibleTools(deferral, loaded, this.resourceTools());
+  }
+
+  /** Returns the resource tools for this session's model. */
+  resourceTools(): readonly Tool[] {
+    return resourceToolsFor(this.#core, this.#session);
+  }
+
+  /** Returns the tool of a name in any spelling, deferred or not. */
+  find(name: string): Tool | undefined {
+    if (isResourceTool(name)) return this.resourceTools().find((tool) => tool.name === name);
+    const { snapshot } = this.#core.catalog;
+    const tool = snapshot.find(name);
+    const { offers } = this.#session;
+    if (tool === undefined || offers === undefined) return tool;
+    return offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
+  }
+
+  /** Returns every tool, deferred or not: for people, who have no context limit. */
+  allTools(): readonly Tool[] {
+    return this.#core.catalog.snapshot.tools;
+  }
+
+  /** Returns the names of a tool that rules are matched against; undefined if there is no such tool. */
+  spellings(name: string): Spellings | undefined {
+    const { snapshot } = this.#core.catalog;
+    const tool = snapshot.find(name);
+    return tool === undefined ? undefined : snapshot.ruleNames(tool).assigned;
+  }
+
+  /** As the host's. */
+  approvalOf(given: string, input: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
+    const meant = this.#meant(given, input);
+    if (meant instanceof PlugboardError) return undefined;
+    const { name, args } = meant;
+    if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
+    const judged = this.#judged(name, args);
+    return judged && approvalState(judged, this.#session.approvals);
+  }
+
+  /**
+   * Allows the calls of a tool without a question, like an answer of `approve`: `session` until this session ends,
+   * `always` with a rule in the person's configuration. For programs that ask the person in another way, such as
+   * through a framework. `args` are needed for `read_mcp_resource`, whose `server` they name,
+   * and for `call_tool`, whose tool they name.
+   */
+  async allow(
+    given: string,
+    until: 'session' | 'always',
+    input: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    this.#core.checkOpen();
+    if (this.#isEnded) throw this.#ended();
+    if (until !== 'session' && until !== 'always')
+      throw new PlugboardError('USAGE', `allow() takes "session" or "always", not ${JSON.stringify(until)}`, {
+        hint: '"session" allows until the session ends, "always" adds a rule to the configuration.',
+      });
+    const meant = this.#meant(given, input);
+    if (meant instanceof PlugboardError) throw meant;
+    const { name, args } = meant;
+    const found = this.find(name)?.name;
+    if (found === LIST_RESOURCES) return;
+    const judged = this.#judged(name, args);
+    if (judged === undefined && found === READ_RESOURCE)
+      throw new PlugboardError('INVALID_ARGUMENTS', `${READ_RESOURCE} is allowed for one server at a time`, {
+        hint: `Give the arguments of the call: allow('${READ_RESOURCE}', '${until}', { server: '…' }).`,
+      });
+    if (judged === undefined)
+      throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)} to allow`, {
+        hint: 'List the tools again: they change as servers start and stop.',
+      });
+    await this.#core.allow(this.#session, judged, until === 'always' ? 'allow-always' : 'allow-session');
+  }
+
+  /**
+   * Returns one sentence for each problem that a call with these arguments would be rejected for; empty if there are
+   * none, undefined if there is no such tool. No tool is called and no question is asked.
+   */
+  async checkArguments(
+    given: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[] | undefined> {
+    const meant = this.#meant(given, input);
+    if (meant instanceof PlugboardError) return [meant.message];
+    const { name, args } = meant;
+    const tool = this.find(name);
+    if (tool === undefined) return undefined;
+    return argumentProblems(args, tool, await this.#core.argumentChecker());
+  }
+
+  /** Reads a resource: text, or bytes as base64. */
+  async read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
+    await this.#approve('resource', server, uri, options.signal);
+    return this.#attend(server, options, (connection, given) =>
+      this.#core.content.read(connection, uri, given),
+    );
+  }
+
+  /** Like the host's `subscribe`, at the process that serves this session. */
+  async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    await this.#approveSilently('resource', server, uri);
+    const stop = await this.#core.content.subscribe(this.#own(server), uri, listener);
+    if (this.#isEnded) stop();
+    else this.#subscriptions.push(stop);
+    return stop;
+  }
+
+  /** Returns suggestions for an argument of a prompt or of a resource template. */
+  async complete(
+    ref: CompletionRef,
+    argument: { readonly name: string; readonly value: string },
+    options: CompletionOptions = {},
+  ): Promise<Completion> {
+    if (ref.type === 'ref/prompt') await this.#approveSilently('prompt', ref.server, ref.name);
+    else await this.#approveSilently('resource', ref.server, ref.uri);
+    const own = this.#own(ref.server);
+    const given = this.#core.contentOptions(own, this.#session, options);
+    return this.#core.content.complete(own, ref, argument, given);
+  }
+
+  /** Returns the messages of a prompt. */
+  async prompt(
+    server: string,
+    name: string,
+    args: PromptArguments = {},
+    options: ContentOptions = {},
+  ): Promise<PromptResult> {
+    await this.#approve('prompt', server, name, options.signal);
+    return this.#attend(server, options, (connection, given) =>
+      this.#core.content.prompt(connection, name, args, given),
+    );
+  }
+
+  /** Returns false if a server is known to have no resources, or no prompts. */
+  mayHave(server: string, capability: Capability): boolean {
+    const negotiated = this.#core.pool.get(server)?.negotiated;
+    if (negotiated === undefined) return !this.#core.intake.lacked(server, capability);
+    return isDeclared(negotiated, capability);
+  }
+
+  /** Returns the protocol extensions of each server: as it declares them, or did when its tools were last listed. */
+  extensions(): ReadonlyMap<string, DeclaredExtensions> {
+    const { pool, intake } = this.#core;
+    return new Map(
+      pool
+        .all()
+        .map(({ name, negotiated }) => [
+          name,
+          negotiated === undefined ? intake.extensionsOf(name) : extensionsIn(negotiated.capabilities),
+        ]),
+    );
+  }
+
+  /**
+   * Sends a request of a method that the host has no function for: of an extension, or specific to one server. Its
+   * params and its result are passed on unchanged.
+   */
+  async request(
+    server: string,
+    method: string,
+    params: Params = {},
+    options: ContentOptions & Pick<CallOptions, 'onProgress'> = {},
+  ): Promise<Params> {
+    checkRawMethod(server, method);
+    const { signal, onProgress } = options;
+    await this.#approve('extension', server, method, signal);
+    return this.#attend(server, options, (connection, given) =>
+      this.#core.content.request(connection, method, params, { ...given, onProgress }),
+    );
+  }
+
+  /**
+   * Sends a notification of a method that the host has no function for. Resolves when it is sent: notifications have
+   * no response.
+   */
+  async notify(
+    server: string,
+    method: string,
+    params: Params = {},
+    options: Pick<ContentOptions, 'signal'> = {},
+  ): Promise<void> {
+    checkRawMethod(server, method, 'notification');
+    const { signal } = options;
+    await this.#approve('extension', server, method, signal);
+    return this.#attend(server, options, (connection) => connection.notify(method, params, signal));
+  }
+
+  /**
+   * Returns the instructions of the servers of this session's visible tools, for the system prompt; '' if there are
+   * none.
+   */
+  instructions(): string {
+    const visible = new Set(this.tools().map((tool) => tool.server));
+    return joinInstructions(
+      [...visible].flatMap((server) => {
+        const text = this.#core.catalog.listing(server)?.instructions;
+        return text === undefined ? [] : [{ server, text }];
+      }),
+    );
+  }
+
+  /** Like the host's `search`. Found tools are not loaded by it; `tool_search` does that. */
+  async search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
+    this.#core.checkOpen();
+    this.#core.freshen();
+    const { limit } = options;
+    const { offers } = this.#session;
+    const hits = await this.#core.search(givenText('query', query), offers === undefined ? limit : undefined);
+    const own = offers === undefined ? hits : hits.filter(({ tool }) => this.find(tool.name) !== undefined);
+    return own.slice(0, limit).map(searchResult);
+  }
+
+  /** Like the host's `on`, with the events of this session only; events about servers reach every session. */
+  on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
+    checkEvent(event, listener);
+    return onSession(this.#core.events, this.id, event, listener);
+  }
+
+  /** Like the host's `expand`; `allows` excludes servers whose content this session may not name. */
+  expand(
+    text: string,
+    options: ContentOptions = {},
+    allows: (server: string) => boolean = () => true,
+  ): Promise<Expansion> {
+    const caller: ContentCaller = {
+      approve: async ({ server, kind, name }) => {
+        if (allows(server)) return this.#approve(kind, server, name, options.signal);
+        throw new PlugboardError('DENIED', `${server} is not among the servers that may be used here`, {
+          server,
+        });
+      },
+      used: (primary) => this.#core.work.of(primary, this.#session),
+    };
+    return this.#core.content.expand(text, caller, options);
+  }
+
+  /** Returns one server as a pass-through, for a caller that has its own host and shares only the process. */
+  passage(server: string): Passage {
+    const { work, pool } = this.#core;
+    const primary = (): Connection | undefined => pool.get(server);
+    return new Passage(this.#primary(server), { work, session: this.#session, primary });
+  }
+
+  /** Sets the least severe log level for this session; it is requested from its servers. */
+  setLogLevel(level: LogLevel): void {
+    this.#core.logDemand.want(this.#session, level);
+  }
+
+  /** Notifies servers that the roots changed. Call it when `roots` returns other ones than before. */
+  rootsChanged(): Promise<void> {
+    return this.#core.rootsChanged(this.#session);
+  }
+
+  /**
+   * Ends the session: its calls and requests are cancelled, here (CANCELLED) and at their servers, its questions are
+   * withdrawn, its subscriptions end, and its dedicated processes are stopped. May be called twice.
+   */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#core.endSession(this.#session);
+    for (const stop of this.#subscriptions.splice(0)) stop();
+  }
+
+  /** Resolves if this session may use one of the gateway's own tools. */
+  approveOwn(action: OwnAction): Promise<void> {
+    return this.#core.approveOwn(this.#session, action);
+  }
+
+  /** Like the host's `call`. */
+  call<T = unknown>(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    options: CallOptions = {},
+  ): Promise<ShapedResult<T>> {
+    if (this.#isEnded) return Promise.reject(this.#ended());
+    const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
+    const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured } = options;
+    const fault = faultOfCallOptions(options);
+    if (fault !== undefined) return Promise.reject(fault);
+    const sent = this.#core.pipeline({
+      id: this.#core.nextCallId(),
+      name,
+      arguments: args,
+      session: this.#session,
+      signal,
+      cancellation,
+      onProgress,
+      timeoutMs,
+      ref,
+      onMismatch,
+      handedOn:
+        meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
+      task,
+      media,
+      mediaLimits,
+      viaCallTool,
+      approved,
+      keepsStructured,
+    });
+    // The type of the structured content is not checked.
+    return sent as Promise<ShapedResult<T>>;
+  }
+
+  /** Like the host's `typed`. */
+  typed<const S extends ToolSchemas>(schemas: S): TypedTools<S> {
+    return typedTools(schemas, (name, args, options) => this.call(name, args, options));
+  }
+
+  /** The call inside a `call_tool`, which adapters offer; every other call as it is. */
+  #meant(name: string, args: Readonly<Record<string, unknown>>): WrappedCall | PlugboardError {
+    return name === CALL_TOOL && this.find(name) === undefined ? wrappedCall(args) : { name, args };
+  }
+
+  /** Returns the facts that rules and approval modes decide a call on. */
+  #judged(name: string, args: Readonly<Record<string, unknown>>): Judged | undefined {
+    const { catalog, pool, config, alwaysAllowed: alwaysAllows } = this.#core;
+    const found = this.find(name);
+    const tool = found?.name === READ_RESOURCE ? readBy(found, args['server']) : found;
+    const spec = tool && pool.get(tool.server)?.spec;
+    if (tool === undefined || spec === undefined) return undefined;
+    const { allowed: sessionAllows } = this.#session;
+    const names =
+      tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : catalog.snapshot.ruleNames(tool);
+    return { tool, spec, names, settings: config.settings, sessionAllows, alwaysAllows };
+  }
+
+  #ended(): PlugboardError {
+    return new PlugboardError('USAGE', `the session ${this.id} has ended`, {
+      hint: 'Make another one with host.session().',
+    });
+  }
+
+  async #approve(
+    kind: ContentAction['kind'],
+    server: string,
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    checkSignal(signal);
+    if (this.#isEnded) throw this.#ended();
+    return this.#core.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
+  }
+
+  /** Like `#approve`, without a question: refuses unless already allowed. */
+  #approveSilently(kind: ContentAction['kind'], server: string, name: string): Promise<void> {
+    if (this.#isEnded) return Promise.reject(this.#ended());
+    return this.#core.approveContent(this.#session, { server, kind, name, mayAsk: false });
+  }
+
+  async #attend<T>(
+    server: string,
+    options: ContentOptions,
+    act: (connection: Connection, options: ContentOptions) => Promise<T>,
+  ): Promise<T> {
+    const session = this.#session;
+    const primary = this.#primary(server);
+    return whileOpen(options, session.ended, (signal) => {
+      // A question that arrives with the response finds this session through it; many requests may share a signal.
+      const work = { session, signal };
+      return this.#core.work.attend(primary, work, (connection) =>
+        act(connection, { ...this.#core.contentOptions(connection, session, options), signal, owner: work }),
+      );
+    });
+  }
+
+  #own(server: string): Connection {
+    return this.#core.work.of(this.#primary(server), this.#session);
+  }
+
+  #primary(server: string): Connection {
+    const primary = this.#core.pool.get(server);
+    if (primary !== undefined) return primary;
+    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`);
+  }
+}
+
+/** Returns the tool as its calls identify it, if a server is named. */
+function readBy(tool: Tool, server: unknown): Tool | undefined {
+  return typeof server === 'string' ? { ...tool, server, tool: READ_METHOD } : undefined;
+}

@@ -1,0 +1,120 @@
+/** The backend of a kit server at one endpoint: its clients there, and their notifications. */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CheckerSource } from '../call/author-check.ts';
+import { checkParams } from '../catalog/param-check.ts';
+import type { Era, Implementation } from '../connection/eras.ts';
+import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
+import type { Front } from '../endpoint/client-connection.ts';
+import type { Params } from '../endpoint/client-era.ts';
+import { Held } from '../endpoint/client-rounds.ts';
+import { partFrom } from '../endpoint/close-clients.ts';
+import { RpcFailure } from '../endpoint/rpc-failure.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Unsubscribe } from '../lib/emitter.ts';
+import { handlerFailedCode, messageOf } from './call-handler.ts';
+import type { ErrorStyle } from './definitions.ts';
+import type { LogLevel } from './handler-context.ts';
+import { KitClient } from './kit-client.ts';
+import type { Offer } from './offer.ts';
+import type { Tracing } from './tracing.ts';
+
+export interface KitParts {
+  readonly identity: Implementation;
+  readonly offer: Offer;
+  readonly clock: Clock;
+  readonly checker: CheckerSource;
+  readonly instructions: string | undefined;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly errors: ErrorStyle;
+  readonly initialize:
+    | ((params: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>>) => unknown)
+    | undefined;
+  readonly tracing: Tracing | undefined;
+  readonly warn: (text: string) => void;
+}
+
+export class KitBackend implements Backend {
+  readonly parts: KitParts;
+  readonly clock: Clock;
+  readonly identity: Implementation;
+  readonly held: Held;
+  readonly #fronts = new Set<Front>();
+  readonly #watchers = new Map<string, Set<(uri: string) => void>>();
+  readonly #changed = new Set<ListKind>();
+  readonly #stopListening: Unsubscribe;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: KitParts) {
+    this.parts = parts;
+    this.clock = parts.clock;
+    this.identity = parts.identity;
+    this.held = new Held(parts.clock);
+    this.#stopListening = parts.offer.changes.on('changed', (kind) => this.#listChanged(kind));
+  }
+
+  get isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  attend(front: Front): Attendant {
+    this.#fronts.add(front);
+    return new KitClient(this, front);
+  }
+
+  /**
+   * Checks mirrored arguments. A client learns from the list which arguments to repeat in headers, so one that never
+   * listed is not rejected.
+   */
+  checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
+    const tool = typeof name === 'string' ? this.parts.offer.tools.get(name) : undefined;
+    checkParams(headers, tool?.mirrored ?? [], args);
+  }
+
+  leave(front: Front): void {
+    this.#fronts.delete(front);
+  }
+
+  /** Converts an exception of a resource or prompt handler; a tool's own failures are results (`KitClient`). */
+  failureOf(thrown: unknown, era: Era): RpcFailure {
+    const error = messageOf(thrown);
+    return new RpcFailure(handlerFailedCode(era), error, { error });
+  }
+
+  watch(uri: string, changed: (uri: string) => void): Unsubscribe {
+    const watchers = this.#watchers.get(uri) ?? new Set();
+    this.#watchers.set(uri, watchers);
+    watchers.add(changed);
+    return () => {
+      watchers.delete(changed);
+      if (watchers.size === 0) this.#watchers.delete(uri);
+    };
+  }
+
+  updated(uri: string): void {
+    for (const changed of [...(this.#watchers.get(uri) ?? [])]) changed(uri);
+  }
+
+  log(level: LogLevel, data: unknown, logger: string): void {
+    for (const front of this.#fronts) front.log(level, { level, logger, data });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= partFrom([...this.#fronts], this.held, this.clock, 'the server is closing').then(() =>
+      this.#stopListening(),
+    );
+    return this.#closing;
+  }
+
+  /** Several changes of one tick are one notification. */
+  #listChanged(kind: ListKind): void {
+    if (this.#changed.size === 0) {
+      setImmediate(() => {
+        const kinds = [...this.#changed];
+        this.#changed.clear();
+        for (const front of this.#fronts) for (const each of kinds) front.listChanged(each);
+      });
+    }
+    this.#changed.add(kind);
+  }
+}

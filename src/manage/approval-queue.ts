@@ -1,0 +1,267 @@
+/**
+ * Approval queue: questions that wait for a person at the page or for an API client, with limits on number and time.
+ */
+
+import type { ApprovalAnswer, ApprovalRequest } from '../call/session.ts';
+import type { QuestionId } from '../connection/open-questions.ts';
+import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../connection/questions.ts';
+import { readForm } from '../connection/questions-form.ts';
+import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sample.ts';
+import { PlugboardError } from '../errors.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import type { QuestionDesk } from '../serve/client-questions.ts';
+
+const MAX_PENDING = 100;
+const ANSWER_LIMIT_MS = 300_000;
+/** A client that requested the list within this time is expected to request it again. */
+const POLLER_STAYS_MS = 30_000;
+/** A page that is reloaded, or whose machine slept, reconnects within this time; after that it is treated as closed. */
+const PAGE_AWAY_MS = 20_000;
+const ATTENDANCE_CHECK_MS = 5_000;
+
+export const APPROVAL_ANSWERS: readonly ApprovalAnswer[] = [
+  'allow',
+  'allow-session',
+  'allow-always',
+  'deny',
+  'cancel',
+];
+export const QUESTION_ANSWERS: readonly ElicitAnswer['action'][] = ['accept', 'decline', 'cancel'];
+
+export interface PendingQuestion {
+  readonly id: QuestionId;
+  readonly kind: 'approval' | 'elicitation' | 'sampling';
+  readonly server: string;
+  readonly session: string;
+  /** The id of the call that it belongs to, if known. */
+  readonly call?: string;
+  /** When it was asked, and when it expires; milliseconds since the epoch. */
+  readonly at: number;
+  readonly until: number;
+  readonly [detail: string]: unknown;
+}
+
+export interface GivenAnswer {
+  readonly answer: string;
+  readonly content?: unknown;
+}
+
+interface Parked {
+  readonly question: PendingQuestion;
+  /** Accepts the answer, or throws why it is invalid; then the question stays. */
+  readonly take: (given: GivenAnswer) => void;
+  readonly withdraw: (reason: PlugboardError) => void;
+  /** Ends it as if it had expired. */
+  readonly expire: () => void;
+  /** From a client of the gateway, which waits for a person at the page: the question ends when the page is closed. */
+  readonly needsPage: boolean;
+}
+
+type Answers = Pick<QuestionDesk, 'approve' | 'elicit' | 'sample'>;
+
+type Request = ApprovalRequest | ElicitRequest | SampleRequest;
+
+export class Desk implements QuestionDesk {
+  readonly #clock: Clock;
+  readonly #parked = new Map<QuestionId, Parked>();
+  /** Calls of questions that were asked and have no answer yet. */
+  readonly #calls = new Map<QuestionId, string>();
+  #readers = 0;
+  #polledAt = Number.NEGATIVE_INFINITY;
+  #attendedAt = Number.NEGATIVE_INFINITY;
+  #stopCheck: (() => void) | undefined;
+  #closed = false;
+  /** For calls through the API, whose questions are always queued here. */
+  readonly forApi: Answers;
+  readonly approve: QuestionDesk['approve'];
+  readonly elicit: QuestionDesk['elicit'];
+  readonly sample: QuestionDesk['sample'];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.forApi = this.#answers(false);
+    const { approve, elicit, sample } = this.#answers(true);
+    this.approve = approve;
+    this.elicit = elicit;
+    this.sample = sample;
+  }
+
+  get isAttended(): boolean {
+    return !this.#closed && (this.#readers > 0 || ticksOf(this.#clock) - this.#polledAt < POLLER_STAYS_MS);
+  }
+
+  /** Registers a reader of the events, until the returned function is called. */
+  attend(): () => void {
+    this.#readers += 1;
+    let leave = (): void => {
+      this.#readers -= 1;
+      leave = () => {};
+    };
+    return () => leave();
+  }
+
+  /** Remembers which call a question belongs to; it is reported before it is asked. */
+  put({ id, call }: { readonly id: QuestionId; readonly call?: string }): void {
+    if (call !== undefined) this.#calls.set(id, call);
+  }
+
+  answered({ id }: { readonly id: QuestionId }): void {
+    this.#calls.delete(id);
+  }
+
+  /** Returns the pending questions, oldest first. */
+  list(): readonly PendingQuestion[] {
+    // A page reads the events, and is gone when it stops: only a client without them is expected to poll again.
+    if (this.#readers === 0) this.#polledAt = ticksOf(this.#clock);
+    return [...this.#parked.values()].map(({ question }) => question);
+  }
+
+  /** Answers a question; undefined if it is not pending (any longer). Throws if the answer is invalid. */
+  answer(id: QuestionId, given: GivenAnswer): PendingQuestion | undefined {
+    const parked = this.#parked.get(id);
+    parked?.take(given);
+    return parked?.question;
+  }
+
+  #answers(needsPage: boolean): Answers {
+    return {
+      approve: (request, id) =>
+        this.#park<ApprovalAnswer>('approval', id, request, {
+          needsPage,
+          read: ({ answer }) => {
+            const known = APPROVAL_ANSWERS.find((each) => each === answer);
+            if (known === undefined) throw wrongAnswer(answer, APPROVAL_ANSWERS);
+            return known;
+          },
+          late: () => {
+            throw new PlugboardError('APPROVAL_REQUIRED', `no one answered whether ${request.name} may run`, {
+              server: request.server,
+              hint: 'No one answered on the page in time.',
+            });
+          },
+        }),
+      elicit: (request, id) =>
+        this.#park<ElicitAnswer>('elicitation', id, request, {
+          needsPage,
+          read: ({ answer, content }) => {
+            const action = QUESTION_ANSWERS.find((each) => each === answer);
+            if (action === undefined) throw wrongAnswer(answer, QUESTION_ANSWERS);
+            if (action !== 'accept' || request.mode === 'url') return { action };
+            return { action, content: filledIn(request, content) };
+          },
+          late: () => ({ action: 'cancel' }),
+        }),
+      sample: (request, id) =>
+        this.#park<unknown>('sampling', id, request, {
+          needsPage,
+          read: ({ answer, content }) => {
+            if (!QUESTION_ANSWERS.some((each) => each === answer))
+              throw wrongAnswer(answer, QUESTION_ANSWERS);
+            if (answer !== 'accept') return undefined;
+            const fault = faultOfSample(content);
+            if (fault !== undefined)
+              throw new PlugboardError('INVALID_ARGUMENTS', `This is no completion: ${fault}.`);
+            return content;
+          },
+          late: () => undefined,
+        }).then((completion) => completion ?? Promise.reject(noCompletion(request.server))),
+    };
+  }
+
+  /** Withdraws all questions, and accepts no more. */
+  close(): void {
+    this.#closed = true;
+    const reason = new PlugboardError('CANCELLED', 'the gateway is closing');
+    this.#stopCheck?.();
+    for (const { withdraw } of this.#parked.values()) withdraw(reason);
+  }
+
+  /** Checks regularly, while clients wait for a person, whether the page is still open. */
+  #checkAttendance(): void {
+    if (this.#stopCheck !== undefined) return;
+    this.#stopCheck = this.#clock.after(ATTENDANCE_CHECK_MS, () => {
+      this.#stopCheck = undefined;
+      const now = ticksOf(this.#clock);
+      if (this.isAttended) this.#attendedAt = now;
+      const waiting = [...this.#parked.values()].filter(({ needsPage }) => needsPage);
+      if (now - this.#attendedAt < PAGE_AWAY_MS) {
+        if (waiting.length > 0) this.#checkAttendance();
+      } else for (const { expire } of waiting) expire();
+    });
+  }
+
+  #park<T>(
+    kind: PendingQuestion['kind'],
+    id: QuestionId,
+    { signal, ...request }: Request,
+    answers: {
+      readonly read: (given: GivenAnswer) => T;
+      readonly late: () => T;
+      readonly needsPage: boolean;
+    },
+  ): Promise<T> {
+    if (this.#closed || this.#parked.size >= MAX_PENDING) {
+      const message = this.#closed ? 'the gateway is closing' : `${MAX_PENDING} questions wait already`;
+      return Promise.reject(new PlugboardError('LIMIT_EXCEEDED', message, { server: request.server }));
+    }
+    const at = this.#clock.now();
+    const call = this.#calls.get(id);
+    const question = { id, kind, ...request, at, until: at + ANSWER_LIMIT_MS };
+    return new Promise<T>((resolve, reject) => {
+      const settle = (end: () => void): void => {
+        if (!this.#parked.delete(id)) return;
+        stopClock();
+        signal?.removeEventListener('abort', gone);
+        end();
+      };
+      const gone = (): void => settle(() => reject(new PlugboardError('CANCELLED', 'the call has ended')));
+      const expire = (): void => settle(() => resolve(new Promise<T>((late) => late(answers.late()))));
+      const stopClock = this.#clock.after(ANSWER_LIMIT_MS, expire);
+      this.#parked.set(id, {
+        question: call === undefined ? question : { ...question, call },
+        take: (given) => {
+          const answer = answers.read(given);
+          settle(() => resolve(answer));
+        },
+        withdraw: (reason) => settle(() => reject(reason)),
+        expire,
+        needsPage: answers.needsPage,
+      });
+      if (answers.needsPage) {
+        this.#attendedAt = ticksOf(this.#clock);
+        this.#checkAttendance();
+      }
+      signal?.addEventListener('abort', gone, { once: true });
+      if (signal?.aborted) gone();
+    });
+  }
+}
+
+/**
+ * Returns the content of a form with its defaults.
+ *
+ * @throws PlugboardError INVALID_ARGUMENTS if it does not match the schema.
+ */
+function filledIn({ schema }: ElicitRequest, content: unknown): Readonly<Record<string, unknown>> {
+  const form = readForm(schema);
+  const completed = 'refused' in form ? { content: {} } : form.complete(isRecord(content) ? content : {});
+  if ('content' in completed) return completed.content;
+  throw new PlugboardError(
+    'INVALID_ARGUMENTS',
+    `The form is not filled in: ${completed.problems.join('; ')}.`,
+  );
+}
+
+function wrongAnswer(answer: string, known: readonly string[]): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', `${JSON.stringify(answer)} is no answer to this question.`, {
+    hint: `It is one of ${known.join(', ')}.`,
+  });
+}
+
+function noCompletion(server: string): PlugboardError {
+  return new PlugboardError('PROTOCOL_ERROR', 'no one gave a completion', {
+    server,
+    detail: { rpcCode: RPC_SAMPLING_REJECTED },
+  });
+}

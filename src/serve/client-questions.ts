@@ -1,0 +1,236 @@
+/** Routes questions of servers and of our own policy to the person behind one client (SRV-2, CAL-3). */
+
+import { randomUUID } from 'node:crypto';
+import type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from '../call/session.ts';
+import type { QuestionId } from '../connection/open-questions.ts';
+import { methodNotFound } from '../connection/peer.ts';
+import type {
+  ElicitAnswer,
+  ElicitRequest,
+  Root,
+  RootsRequest,
+  SampleRequest,
+} from '../connection/questions.ts';
+import { noToolUse, usesTools } from '../connection/questions-sample.ts';
+import type { Asker, Params } from '../endpoint/client-era.ts';
+import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
+import { missingCapability } from '../endpoint/rpc-failure.ts';
+import type { Work } from '../endpoint/work.ts';
+import { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { type Asked, askBoth, askInTurn } from './ask-both.ts';
+import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
+
+/** How long a client may take to return its roots. */
+const ROOTS_MS = 10_000;
+
+/** Receives questions whose client cannot ask its own user, for a person who looks at the page. */
+export interface QuestionDesk {
+  /** Whether a person has the page open. */
+  readonly isAttended: boolean;
+  readonly approve: Approve;
+  readonly elicit: NonNullable<SessionOptions['elicit']>;
+  readonly sample: NonNullable<SessionOptions['sample']>;
+}
+
+export interface QuestionedClient {
+  /** Undefined if there is no approval queue, or no person looks at it. */
+  readonly desk: QuestionDesk | undefined;
+  /** Returns the request that a question belongs to; undefined if there is none, or it could be another client's. */
+  workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
+  /** Returns a way to ask outside of any request; undefined if the client does not support it. */
+  outside?(): Promise<Pick<Work, 'asker' | 'ask'> | undefined>;
+  readonly clock: Clock;
+  /** The client is one of our hosts, with one server: it attributes questions and approves calls itself. */
+  readonly isHost?: boolean | undefined;
+}
+
+/** Returns the callbacks of a session whose person is behind a client of the gateway. */
+export function questionsOf(client: QuestionedClient): SessionOptions {
+  // One literal, without a spread: stateless clients create one for each request, and V8 is slow to add to a copy.
+  return {
+    approve: client.isHost === true ? undefined : (request, id) => approve(client, request, id),
+    elicit: (request, id) => elicit(client, request, id),
+    sample: (request, id) => sample(client, request, id),
+    // Whether the client supports them is decided by the request that is asked about.
+    sampling: { tools: true, context: true },
+    roots: (request) => roots(client, request),
+  };
+}
+
+async function elicit(
+  client: QuestionedClient,
+  request: ElicitRequest,
+  id: QuestionId,
+): Promise<ElicitAnswer> {
+  const { server, mode, signal, key } = request;
+  const work = client.workFor(server, signal);
+  // No person was asked, so none declined.
+  if (work === undefined) return { action: 'cancel' };
+  if (!canElicit(work.asker, mode)) {
+    if (client.desk !== undefined) return client.desk.elicit(request, id);
+    // A legacy server gets an answer it can continue with; the error for a modern client names the missing
+    // capability.
+    if (work.asker.era === 'modern') {
+      work.fail(missingCapability('elicitation', mode === 'url' ? { url: {} } : {}));
+    }
+    return { action: 'cancel' };
+  }
+  const params = elicitParams(client, request, work.asker);
+  const ask = async (until: AbortSignal | undefined): Promise<ElicitAnswer> =>
+    asElicitAnswer(await work.ask('elicitation/create', params, until, key));
+  const { desk, clock } = client;
+  if (desk === undefined) return ask(signal);
+  return askWithPage(work, {
+    client: ask,
+    page: async (until) => desk.elicit({ ...request, signal: until }, id),
+    isAccepted: ({ action }) => action === 'accept',
+    signal,
+    clock,
+  });
+}
+
+/** Returns the request in the form of the client's revision. */
+function elicitParams(client: QuestionedClient, request: ElicitRequest, asker: Asker): Params {
+  const { server, mode, schema, url, elicitationId, _meta } = request;
+  const page =
+    // The modern era has no ids of pages; 2025-11-25 requires one.
+    asker.era === 'modern' ? { url } : { url, elicitationId: elicitationId ?? randomUUID() };
+  return {
+    ...(asker.version >= FIRST_MODE_VERSION ? { mode } : {}),
+    message: client.isHost === true ? request.message : elicitMessage(request),
+    ...(mode === 'form' ? { requestedSchema: schema } : page),
+    _meta: { ..._meta, ...serverMeta(server) },
+  };
+}
+
+/** A modern client is asked in the response to its own request, which cannot be cancelled. */
+function askWithPage<T>({ asker }: Work, asked: Asked<T>): Promise<T> {
+  return asker.era === 'legacy' ? askBoth(asked) : askInTurn(asked);
+}
+
+async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
+  const { server, params, signal, key } = request;
+  const work = client.workFor(server, signal);
+  if (work === undefined || !isRecord(work.asker.capabilities['sampling'])) {
+    if (work !== undefined && client.desk !== undefined) return client.desk.sample(request, id);
+    if (work?.asker.era === 'modern') work.fail(missingCapability('sampling'));
+    throw new PlugboardError('PROTOCOL_ERROR', 'the connected client offers no completions', {
+      server,
+      detail: { rpcCode: RPC_METHOD_NOT_FOUND },
+    });
+  }
+  if (usesTools(params) && !isRecord(work.asker.capabilities['sampling']['tools'])) throw noToolUse();
+  const named = client.isHost === true ? params : sampleParams(server, params);
+  return work.ask('sampling/createMessage', named, signal, key);
+}
+
+/** Rejects with METHOD_NOT_FOUND if the client does not support roots, and otherwise if it cannot be asked now. */
+async function roots(client: QuestionedClient, { server, isAtWork }: RootsRequest): Promise<readonly Root[]> {
+  const work = isAtWork ? client.workFor(server, undefined) : await client.outside?.();
+  if (work === undefined)
+    throw new PlugboardError('PROTOCOL_ERROR', 'the client cannot be asked now', { server });
+  if (!isRecord(work.asker.capabilities['roots'])) throw methodNotFound('roots/list');
+  const ask = (signal?: AbortSignal): Promise<unknown> => work.ask('roots/list', {}, signal);
+  // A modern client answers all questions of a round at once, and one of them may be for a person.
+  const answer = work.asker.era === 'modern' ? await ask() : await within(client.clock, ask);
+  const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
+  return list.flatMap((root: unknown) => {
+    if (!isRecord(root) || typeof root['uri'] !== 'string') return [];
+    return [{ uri: root['uri'], ...(typeof root['name'] === 'string' ? { name: root['name'] } : {}) }];
+  });
+}
+
+/**
+ * Applies a time limit: roots need no person, so a client that does not respond soon will not, and calls must not
+ * wait for it.
+ */
+async function within<T>(clock: Clock, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  const stop = clock.after(ROOTS_MS, () => {
+    limit.abort(
+      new PlugboardError('TIMEOUT', `the client did not answer roots/list within ${ROOTS_MS / 1000} s`),
+    );
+  });
+  try {
+    return await ask(limit.signal);
+  } finally {
+    stop();
+  }
+}
+
+/**
+ * A client can allow for its session at most: a permanent rule is a person's decision at the terminal or the page
+ * (A30).
+ */
+type ClientAnswer = Exclude<ApprovalAnswer, 'allow-always'>;
+
+const ANSWERS: Readonly<Record<string, ClientAnswer>> = {
+  'Allow once': 'allow',
+  'Allow for this session': 'allow-session',
+  Deny: 'deny',
+};
+/** Offered by 0.1.0; clients written for it may still send it. */
+const ALWAYS = 'Always allow';
+
+async function approve(
+  client: QuestionedClient,
+  request: ApprovalRequest,
+  id: QuestionId,
+): Promise<ApprovalAnswer> {
+  const { server, tool, reason, signal } = request;
+  const work = client.workFor(undefined, signal);
+  if (work === undefined || !canElicit(work.asker, 'form')) {
+    if (client.desk !== undefined) return client.desk.approve(request, id);
+    throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
+      server,
+      hint: 'This client cannot ask its user, and the page is not open.',
+    });
+  }
+  const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);
+  const { desk, clock } = client;
+  if (desk === undefined) return ask(signal);
+  return askWithPage(work, {
+    client: ask,
+    page: async (until) => desk.approve({ ...request, signal: until }, id),
+    isAccepted: (answer) => answer !== 'deny' && answer !== 'cancel',
+    signal,
+    clock,
+  });
+}
+
+async function approveBy(
+  work: Work,
+  request: ApprovalRequest,
+  signal: AbortSignal | undefined,
+): Promise<ClientAnswer> {
+  const answer = asElicitAnswer(
+    await work.ask(
+      'elicitation/create',
+      {
+        ...(work.asker.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
+        message: approvalMessage(request),
+        requestedSchema: {
+          type: 'object',
+          properties: { answer: { type: 'string', title: 'Answer', enum: Object.keys(ANSWERS) } },
+          required: ['answer'],
+        },
+        _meta: approvalMeta(request),
+      },
+      signal,
+    ),
+  );
+  if (answer.action === 'cancel') return 'cancel';
+  const chosen = answer.action === 'accept' ? answer.content?.['answer'] : undefined;
+  if (chosen === ALWAYS) return 'allow-session';
+  return typeof chosen === 'string' && Object.hasOwn(ANSWERS, chosen) ? (ANSWERS[chosen] ?? 'deny') : 'deny';
+}
+
+function asElicitAnswer(answer: unknown): ElicitAnswer {
+  const { action, content, _meta }: Params = isRecord(answer) ? answer : {};
+  const meta = isRecord(_meta) ? { _meta } : {};
+  if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...meta };
+  // An answer other than the three is not a refusal by a person.
+  return { action: action === 'decline' ? 'decline' : 'cancel', ...meta };
+}

@@ -1,0 +1,97 @@
+/** Serves the gateway over HTTP. */
+
+import { homeAt } from '../config/home.ts';
+import { checkReach, listenHttp, type ServedHttp, type SideDoor } from '../endpoint/listen-http.ts';
+import { PlugboardError } from '../errors.ts';
+import { systemClock } from '../lib/clock.ts';
+import { Gateway, type GatewayOptions } from './gateway.ts';
+import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
+import type { ServedHost } from './served-host.ts';
+import { openSessionFiles } from './session-files.ts';
+import { TokenBook } from './token-book.ts';
+
+export const DEFAULT_PORT = 7420;
+export const REACH_HINT =
+  'Make one with plugboard token add <name>, or give --issuer with --audience; or serve on 127.0.0.1.';
+const NEEDED =
+  'A token that calls tools is needed: plugboard token add <name> makes one. The token of the page is not accepted here.';
+
+export interface ServeHttpOptions extends GatewayOptions {
+  /** Default 127.0.0.1. Other interfaces require a token or an issuer. */
+  readonly host?: string | undefined;
+  /** Default 7420; 0 selects any free port. */
+  readonly port?: number | undefined;
+  /** If given, every request must carry it as its bearer token. */
+  readonly token?: string | undefined;
+  /**
+   * A home of Plugboard: every token that `plugboard token add` created there is accepted too, until it is revoked or
+   * expires. Its name is the principal.
+   */
+  readonly tokensOf?: string | undefined;
+  /** If given, tokens of this authorization server are accepted, if they are for this audience. */
+  readonly issuer?: IssuerOptions | undefined;
+  /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
+  readonly legacySse?: boolean | undefined;
+  /** Handles paths other than MCP's. */
+  readonly sideDoor?: SideDoor | undefined;
+  /**
+   * Default true: sessions of legacy clients are recorded in the host's home, and continue after a restart. `false`:
+   * they end with this process.
+   */
+  readonly keepSessions?: boolean | undefined;
+}
+
+/**
+ * Serves all servers of a host as one MCP server at `/mcp`.
+ *
+ * @example
+ * const gateway = await serveHttp(host, { port: 0, token: 'a long secret' });
+ * new URL(gateway.url).pathname; // → '/mcp'
+ * await gateway.close();
+ */
+export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
+  const { host: name, port = DEFAULT_PORT, issuer, legacySse, sideDoor } = options;
+  const { tokensOf } = options;
+  const given = options.token || undefined;
+  checkReach(name, {
+    proof: given !== undefined || issuer !== undefined || tokensOf !== undefined,
+    hint: REACH_HINT,
+  });
+  const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
+  const { clock = systemClock } = options;
+  const named = tokensOf === undefined ? undefined : new TokenBook(homeAt(tokensOf), clock);
+  if (given !== undefined && named?.isRevoked(given)) {
+    named.close();
+    throw revoked();
+  }
+  // A token of the file is treated as such: it can be revoked.
+  const token = given !== undefined && named?.nameOf(given) !== undefined ? undefined : given;
+  const gateway = new Gateway(host, options);
+  const kept = options.keepSessions === false ? undefined : homeAt(host.home);
+  // If the home is not writable, sessions are kept in memory instead.
+  const sessionStorage = kept && (await openSessionFiles(kept, clock).catch(() => undefined));
+  try {
+    const served = await listenHttp(gateway, {
+      host: name,
+      port,
+      token,
+      named,
+      needed: NEEDED,
+      verifier,
+      legacySse,
+      sideDoor,
+      sessionStorage,
+    });
+    void served.closed.then(() => named?.close());
+    return served;
+  } catch (error) {
+    named?.close();
+    throw error;
+  }
+}
+
+function revoked(): PlugboardError {
+  return new PlugboardError('USAGE', 'The token that was given to the gateway is revoked', {
+    hint: 'Remove it from PLUGBOARD_TOKEN or the file, and make another one with: plugboard token add <name>',
+  });
+}

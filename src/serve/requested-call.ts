@@ -1,0 +1,63 @@
+/** Calls of tools by clients: parses the request, finds arguments sent in headers, and converts refusals. */
+
+import { schemaHint } from '../catalog/call-tool.ts';
+import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
+import type { Tool } from '../catalog/tool.ts';
+import type { Params } from '../endpoint/client-era.ts';
+import { invalidParams } from '../endpoint/rpc-failure.ts';
+import type { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json-rpc.ts';
+import { errorText, failureOf, passedFailure } from './gateway-failure.ts';
+
+/** Returns the arguments that each tool also expects in headers, for the few that have any; read once for each list. */
+export function createParamHeaders(): (
+  tools: readonly Tool[],
+) => ReadonlyMap<string, readonly ParamHeader[]> {
+  const read = new WeakMap<readonly Tool[], ReadonlyMap<string, readonly ParamHeader[]>>();
+  return (tools) => {
+    let found = read.get(tools);
+    if (found === undefined) {
+      found = new Map(
+        tools.flatMap(({ name, inputSchema }) => {
+          const headers = readParamHeaders(inputSchema);
+          return headers.ok && headers.declared.length > 0 ? [[name, headers.declared] as const] : [];
+        }),
+      );
+      read.set(tools, found);
+    }
+    return found;
+  };
+}
+
+export interface RequestedCall {
+  readonly name: string;
+  readonly args: Params;
+}
+
+/** Parses the call of a `tools/call` request. */
+export function requestedCall({ name, arguments: args }: Params): RequestedCall {
+  if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
+  if (args !== undefined && !isRecord(args))
+    throw invalidParams('The arguments of a tool have to be an object.');
+  return { name, args: args ?? {} };
+}
+
+/**
+ * An unknown tool is the client's mistake, and a server's error response is passed on as one; every other error is
+ * for the model, which can act on it.
+ */
+export function refused(error: PlugboardError): Params {
+  const failure = error.code === 'UNKNOWN_TOOL' ? failureOf(error) : passedFailure(error);
+  if (failure !== undefined) throw failure;
+  return errorResult(error, errorText(error));
+}
+
+/** Like `refused`, for a call inside `call_tool`: the model chose the name, and may never have read the schema. */
+export function refusedWrapped(error: PlugboardError, tool: Tool | undefined): Params {
+  if (error.code !== 'INVALID_ARGUMENTS' || tool === undefined) return errorResult(error, errorText(error));
+  return errorResult(error, `${errorText(error)}\n${schemaHint(tool)}`);
+}
+
+function errorResult({ code }: PlugboardError, text: string): Params {
+  return { content: [{ type: 'text', text }], isError: true, _meta: { 'plugboard/code': code } };
+}

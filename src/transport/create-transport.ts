@@ -1,0 +1,134 @@
+/** Creates the transport for an entry; the only place that selects a transport by the kind of a server. */
+
+import type { Credentials } from '../auth/credentials.ts';
+import {
+  isInProcess,
+  isRemote,
+  isStdio,
+  type RemoteEntry,
+  type ServerEntry,
+  type ServerSpec,
+  type StdioEntry,
+} from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import type { PlugboardError } from '../errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Redactor } from '../lib/redact.ts';
+import type { Network } from '../policy/network.ts';
+import { inHeader, secretValues } from '../policy/secret-values.ts';
+import type { Transport } from './contract.ts';
+import { opensLegacySse } from './http-errors.ts';
+import { LoggedTransport } from './logged.ts';
+import type { Reaper } from './reaper.ts';
+import { RedactedTransport } from './redacted.ts';
+import { sandboxOf } from './sandbox.ts';
+import { ServerLog, serverLogFile } from './server-log.ts';
+
+export interface CreateOptions {
+  /** Expanded, without variables. */
+  readonly entry: ServerEntry;
+  /** Use the older HTTP+SSE transport, after streamable HTTP was rejected. */
+  readonly sse: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly spec: ServerSpec;
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly reaper: () => Promise<Reaper>;
+  /** Values in the entry that are secret regardless of their format. */
+  readonly secrets?: readonly string[] | undefined;
+  /** The network settings (proxy, certificates) for remote servers. */
+  readonly network: () => Promise<Network>;
+  /** Called for remote servers only. */
+  readonly credentials: () => Promise<Credentials | undefined>;
+}
+
+/** Loads the code of one transport on demand, and wraps it so that its output is redacted and logged. */
+export async function createTransport(options: CreateOptions): Promise<Transport> {
+  const { entry } = options;
+  if (isInProcess(entry)) {
+    const { createInProcessTransport } = await import('./in-process-transport.ts');
+    return createInProcessTransport(options.spec.name, entry.inProcess);
+  }
+  const redactor = new Redactor([...secretValues(entry, options.env), ...(options.secrets ?? [])]);
+  const transport = isStdio(entry)
+    ? await createProcess(entry, options, redactor)
+    : await createRemote(entry, options, redactor);
+  // The output of a process without secrets in its entry needs no redaction; a remote server gets its token later.
+  const isSilent = isStdio(entry) && redactor.isEmpty;
+  const redacted = isSilent ? transport : new RedactedTransport(transport, redactor.redact);
+  const log = new ServerLog(serverLogFile(options.home, options.spec), () => options.clock.now());
+  return new LoggedTransport(redacted, log);
+}
+
+async function createProcess(
+  entry: StdioEntry,
+  options: CreateOptions,
+  { redact }: Redactor,
+): Promise<Transport> {
+  const { env, spec, home, clock } = options;
+  const [{ createStdioTransport }, { planLaunch }, reaper] = await Promise.all([
+    import('./stdio-transport.ts'),
+    import('./plan-launch.ts'),
+    options.reaper(),
+  ]);
+  const { cwd, ...plain } = await planLaunch({ spec, entry, env, home });
+  const rules = sandboxOf(entry.sandbox);
+  const { projectDir: project = spec.baseDir } = spec;
+  const named = Object.values(entry.env ?? {});
+  const program =
+    rules === undefined
+      ? plain
+      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project, home, named });
+  return createStdioTransport({
+    ...program,
+    cwd,
+    clock,
+    reaper,
+    redact,
+  });
+}
+
+async function createRemote(
+  entry: RemoteEntry,
+  options: CreateOptions,
+  redactor: Redactor,
+): Promise<Transport> {
+  const { clock } = options;
+  const [credentials, network] = await Promise.all([options.credentials(), options.network()]);
+  const url = new URL(entry.url);
+  for (const secret of network.secrets(url, entry.proxy)) redactor.add(secret);
+  const remote = {
+    url,
+    clock,
+    exit: { network, forced: entry.proxy },
+    ...(credentials === undefined ? {} : { credentials: learning(credentials, redactor) }),
+  };
+  if (options.sse || entry.type === 'sse') {
+    const { createSseTransport } = await import('./sse-transport.ts');
+    return createSseTransport({ ...remote, isConfigured: entry.type === 'sse' });
+  }
+  const { createHttpTransport } = await import('./http-transport.ts');
+  return createHttpTransport(remote);
+}
+
+/** Wraps credentials so that the values they send are redacted from then on. */
+function learning(credentials: Credentials, redactor: Redactor): Credentials {
+  const learn = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+    for (const [name, value] of Object.entries(headers)) {
+      for (const secret of inHeader(name, value)) redactor.add(secret);
+    }
+    return headers;
+  };
+  return {
+    headers(signal, line) {
+      const headers = credentials.headers(signal, line);
+      return headers instanceof Promise ? headers.then(learn) : learn(headers);
+    },
+    challenged: (challenge, signal) => credentials.challenged(challenge, signal),
+  };
+}
+
+/** Whether a rejected first request means that the server supports only the older HTTP transport. */
+export function fallsBackToSse(entry: ServerEntry, error: PlugboardError): boolean {
+  return isRemote(entry) && entry.type !== 'sse' && opensLegacySse(error);
+}
