@@ -67,7 +67,7 @@ class HostReaper implements Reaper {
   }
 
   mark(): string {
-    this.#start();
+    if (!this.#closed) this.#start();
     this.#servers += 1;
     return `${this.#host}.${this.#servers}`;
   }
@@ -83,15 +83,19 @@ class HostReaper implements Reaper {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#finish();
+    while (this.#helper !== undefined) await this.#ended;
+  }
+
+  #finish(): void {
     // With nothing registered the helper can exit at once, without a scan.
     if (this.#groups.size === 0) this.#tell('q');
     this.#helper?.ref();
     this.#helper?.stdin?.end();
-    await this.#ended;
   }
 
   #start(): void {
-    if (this.#helper || this.#closed || this.#starts === MAX_HELPER_STARTS) return;
+    if (this.#helper || this.#starts === MAX_HELPER_STARTS) return;
     this.#starts += 1;
     const helper = startHelper(this.#options.env);
     if (helper === undefined) {
@@ -101,17 +105,19 @@ class HostReaper implements Reaper {
     }
     this.#helper = helper;
     this.#ended = new Promise((resolve) => {
-      const gone = (): void => {
+      const gone = (isKilled: boolean): void => {
         resolve();
-        if (this.#helper !== helper) return;
         this.#helper = undefined;
-        if (this.#groups.size > 0) this.#start();
+        if (this.#groups.size === 0 || (this.#closed && !isKilled)) return;
+        // A helper that was killed has ended no server.
+        this.#start();
+        if (this.#closed) this.#finish();
       };
-      helper.once('exit', gone);
+      helper.once('exit', (_code, signal) => gone(signal !== null));
       helper.once('error', (error) => {
         this.#starts = MAX_HELPER_STARTS; // a later start would fail too
         this.#options.onProblem?.(`No helper watches over the servers' processes: ${error.message}`);
-        gone();
+        gone(true);
       });
     });
     helper.stdin?.on('error', () => undefined); // only its exit is handled

@@ -161,9 +161,22 @@ describe('the helper', () => {
     reaper.add(sleeper.pid ?? 0);
     const [first = ''] = helpers();
     process.kill(Number(first), 'SIGKILL');
-    await until('another helper', () => helpers().length === 1 && helpers()[0] !== first);
+    await until('another helper', () => helpers().some((pid) => pid !== first));
     await reaper.close(); // with a server still registered: it is ended
     expect(await ended).toEqual([null, 'SIGTERM']);
+  });
+
+  it('is replaced when it is killed while the host closes, so that the servers are ended', async () => {
+    const reaper = createReaper({ env: process.env });
+    const sleeper = spawn('sleep', ['999'], { detached: true, stdio: 'ignore' });
+    const ended = once(sleeper, 'exit');
+    reaper.mark();
+    reaper.add(sleeper.pid ?? 0);
+    const [first = ''] = helpers();
+    process.kill(Number(first), 'SIGKILL');
+    await reaper.close();
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    expect(helpers()).toEqual([]);
   });
 
   it('forgets servers that are gone', async () => {
