@@ -9,25 +9,25 @@ const SCHEME = new RegExp(`(${TOKEN})(?=[ \\t,]|$)`, 'y');
 const GAP = /[ \t,]*/y;
 
 /** The requirements of a server, taken from the first challenge with a scheme that we support. */
-export interface Wanted {
+export interface RequiredAccess {
   readonly scheme: 'bearer' | 'dpop' | undefined;
   readonly error: string | undefined;
   readonly scope: string | undefined;
   readonly resourceMetadata: string | undefined;
 }
 
-export const NOTHING_WANTED: Wanted = {
+export const NOTHING_REQUIRED: RequiredAccess = {
   scheme: undefined,
   error: undefined,
   scope: undefined,
   resourceMetadata: undefined,
 };
 
-export function readChallenge(header: string | undefined): Wanted {
+export function readChallenge(header: string | undefined): RequiredAccess {
   const spoken = parse(header ?? '').filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop');
   // If a server offers both schemes, the stronger one is used.
   const chosen = spoken.find(({ scheme }) => scheme === 'dpop') ?? spoken[0];
-  if (chosen === undefined) return NOTHING_WANTED;
+  if (chosen === undefined) return NOTHING_REQUIRED;
   return {
     scheme: chosen.scheme === 'dpop' ? 'dpop' : 'bearer',
     error: chosen.params.get('error'),

@@ -8,7 +8,7 @@ import type { OAuthDetails } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { authFailed } from './auth-errors.ts';
-import type { Wanted } from './challenge.ts';
+import type { RequiredAccess } from './challenge.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { type IssuerEndpoints, resourceIndicator } from './stored-login.ts';
 
@@ -30,7 +30,7 @@ export interface DiscoverOptions {
   readonly server: string;
   readonly url: string;
   readonly oauth: OAuthDetails;
-  readonly wanted: Wanted;
+  readonly wanted: RequiredAccess;
   /** The issuer of an earlier login: reused as long as the server still lists it. */
   readonly issuer?: string | undefined;
   readonly fetch: EgressFetch;

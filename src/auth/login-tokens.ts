@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { within } from '../lib/within.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { needsClientRegistration, needsLogin, needsScope, scopeNotGranted } from './auth-errors.ts';
-import { scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
+import { type RequiredAccess, scopeCovers, scopeUnion } from './challenge.ts';
 import type { HeldLogin, Logins } from './logins.ts';
 import { type StoredLogin, type StoredTokens, without } from './stored-login.ts';
 import { refreshTokens } from './token-request.ts';
@@ -86,7 +86,7 @@ export class LoginTokens implements TokenSource {
     return this.#current(signal);
   }
 
-  async refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+  async refused(access: string | undefined, wanted: RequiredAccess, signal?: AbortSignal): Promise<void> {
     await this.#load(signal);
     const tokens = this.#login?.tokens;
     if (tokens !== undefined && tokens.access !== access) return;
@@ -103,7 +103,7 @@ export class LoginTokens implements TokenSource {
     await this.#renew(tokens, signal, true);
   }
 
-  async widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+  async widen(access: string | undefined, wanted: RequiredAccess, signal?: AbortSignal): Promise<void> {
     await this.#load(signal);
     const login = this.#login;
     if (login?.tokens === undefined) throw this.#needsLogin();

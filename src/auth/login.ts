@@ -9,7 +9,7 @@ import { egressRules } from '../policy/egress.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { authFailed, needsGitHubToken, oauthCode, wantsPersonalToken } from './auth-errors.ts';
 import { openableUrl } from './browser.ts';
-import { NOTHING_WANTED, readChallenge, scopeUnion, type Wanted } from './challenge.ts';
+import { NOTHING_REQUIRED, type RequiredAccess, readChallenge, scopeUnion } from './challenge.ts';
 import { chooseClient, isDocument } from './choose-client.ts';
 import { type AuthorizationServer, discover } from './discover.ts';
 import { DPOP_ALGORITHM, dpopSession, newDpopKey } from './dpop.ts';
@@ -57,7 +57,7 @@ export async function beginLogin(
   const fetch = context.fetch(signal);
   const stored = await logins.read(url);
   const challenge = (await logins.recallChallenge(url)) ?? (await probe(url, fetch));
-  const wanted = challenge ?? NOTHING_WANTED;
+  const wanted = challenge ?? NOTHING_REQUIRED;
   const found = await discover({ server, url, oauth, wanted, issuer: stored?.issuer, fetch });
   if (challenge === undefined && found.metadata === undefined) {
     throw authFailed(server, 'it does not ask for one.', { hint: 'Use it as it is.' });
@@ -166,7 +166,7 @@ export async function finishLogin(
 }
 
 /** Requests the challenge without a token, for a login before the first call; undefined if no login is needed. */
-async function probe(url: string, fetch: EgressFetch): Promise<Wanted | undefined> {
+async function probe(url: string, fetch: EgressFetch): Promise<RequiredAccess | undefined> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -223,7 +223,7 @@ function checkIssuerChange(
 /** Combines the scopes of the challenge, the entry and earlier grants; otherwise all scopes of the resource. */
 function scopeFor(
   oauth: OAuthDetails,
-  wanted: Wanted,
+  wanted: RequiredAccess,
   found: AuthorizationServer,
   before: StoredLogin | undefined,
 ): string | undefined {

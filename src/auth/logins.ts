@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { SecretPlace, SecretStore } from '../secrets/store.ts';
 import { type Account, clientKeyOf, loginKeyOf, OWN_ACCOUNT } from './account.ts';
-import { NOTHING_WANTED, type Wanted } from './challenge.ts';
+import { NOTHING_REQUIRED, type RequiredAccess } from './challenge.ts';
 import type { Change, LoginTraces } from './login-traces.ts';
 import type { PendingLogin } from './pending-login.ts';
 import { canonicalUrl, parseLogin, type StoredLogin, serializeLogin } from './stored-login.ts';
@@ -116,12 +116,12 @@ export class Logins {
   }
 
   /** Stores the challenge of a server, without secrets, so that a login in another process requests the same scopes. */
-  async rememberChallenge(url: string, wanted: Wanted): Promise<void> {
+  async rememberChallenge(url: string, wanted: RequiredAccess): Promise<void> {
     const text = JSON.stringify({ at: this.#clock.now(), url: canonicalUrl(url), ...wanted });
     await this.#traces.note(this.keyOf(url), 'challenge', text);
   }
 
-  async recallChallenge(url: string): Promise<Wanted | undefined> {
+  async recallChallenge(url: string): Promise<RequiredAccess | undefined> {
     const text = await this.#traces.noteOf(this.keyOf(url), 'challenge');
     if (text === undefined) return undefined;
     let value: unknown;
@@ -135,7 +135,7 @@ export class Logins {
     if (this.#clock.now() - value['at'] > CHALLENGE_MAX_AGE_MS) return undefined;
     const { scheme, error, scope, resourceMetadata } = value;
     return {
-      ...NOTHING_WANTED,
+      ...NOTHING_REQUIRED,
       ...(scheme === 'bearer' || scheme === 'dpop' ? { scheme } : {}),
       ...(typeof error === 'string' ? { error } : {}),
       ...(typeof scope === 'string' ? { scope } : {}),

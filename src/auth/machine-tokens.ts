@@ -4,7 +4,7 @@ import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontext
 import { forSurface, PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { authFailed, scopeNotGranted } from './auth-errors.ts';
-import { NOTHING_WANTED, scopeCovers, scopeUnion, type Wanted } from './challenge.ts';
+import { NOTHING_REQUIRED, type RequiredAccess, scopeCovers, scopeUnion } from './challenge.ts';
 import { type AuthorizationServer, discover } from './discover.ts';
 import { type CrossAppGrant, type Grant, readSource } from './grant.ts';
 import type { LoginContext } from './login.ts';
@@ -43,7 +43,7 @@ export class MachineTokens implements TokenSource {
     return this.#fetch(undefined, signal);
   }
 
-  async refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+  async refused(access: string | undefined, wanted: RequiredAccess, signal?: AbortSignal): Promise<void> {
     const tokens = this.#tokens;
     if (tokens !== undefined && tokens.access !== access) return;
     const now = this.#options.clock.now();
@@ -58,7 +58,7 @@ export class MachineTokens implements TokenSource {
     await this.#fetch(wanted, signal);
   }
 
-  async widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void> {
+  async widen(access: string | undefined, wanted: RequiredAccess, signal?: AbortSignal): Promise<void> {
     if (this.#tokens !== undefined && this.#tokens.access !== access) return;
     const had = scopeUnion(this.#scope, this.#tokens?.scope);
     const hopeless = wanted.scope === undefined || scopeCovers(had, wanted.scope);
@@ -68,18 +68,18 @@ export class MachineTokens implements TokenSource {
     await this.#fetch(wanted, signal);
   }
 
-  #fetch(wanted: Wanted | undefined, signal: AbortSignal | undefined): Promise<StoredTokens> {
+  #fetch(wanted: RequiredAccess | undefined, signal: AbortSignal | undefined): Promise<StoredTokens> {
     this.#fetching ??= this.#request(wanted).finally(() => {
       this.#fetching = undefined;
     });
     return waitFor(this.#fetching, signal);
   }
 
-  async #request(wanted: Wanted | undefined): Promise<StoredTokens> {
+  async #request(wanted: RequiredAccess | undefined): Promise<StoredTokens> {
     const { server, url, oauth, clock } = this.#options;
     const fetch = this.#options.fetch(undefined);
     if (this.#found === undefined) {
-      this.#found = await discover({ server, url, oauth, wanted: wanted ?? NOTHING_WANTED, fetch });
+      this.#found = await discover({ server, url, oauth, wanted: wanted ?? NOTHING_REQUIRED, fetch });
       await this.#bind(this.#found);
     }
     const found = this.#found;

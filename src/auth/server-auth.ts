@@ -94,7 +94,7 @@ class RemoteAuth implements ServerAuth {
   readonly #machine: MachineTokens | undefined;
   readonly #unwatch: (() => void)[] = [];
   /** The headers of the last token, cached so that a call with a valid token costs no more than a configured header. */
-  #dressed: { readonly base: Headers; readonly access: string; readonly headers: Headers } | undefined;
+  #decorated: { readonly base: Headers; readonly access: string; readonly headers: Headers } | undefined;
   #lastNeeded: string | undefined;
   /** Number of logins in this process that wait for their redirect and report it themselves. */
   #waiting = 0;
@@ -320,10 +320,10 @@ class RemoteAuth implements ServerAuth {
   }
 
   #bearer(base: Headers, access: string): Headers {
-    if (this.#dressed?.base !== base || this.#dressed.access !== access) {
-      this.#dressed = { base, access, headers: { ...base, authorization: `Bearer ${access}` } };
+    if (this.#decorated?.base !== base || this.#decorated.access !== access) {
+      this.#decorated = { base, access, headers: { ...base, authorization: `Bearer ${access}` } };
     }
-    return this.#dressed.headers;
+    return this.#decorated.headers;
   }
 
   async #tokensRefused(

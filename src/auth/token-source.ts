@@ -1,7 +1,7 @@
 /** The interface of both token kinds: interactive logins and machine grants. */
 
 import { PlugboardError } from '../errors.ts';
-import type { Wanted } from './challenge.ts';
+import type { RequiredAccess } from './challenge.ts';
 import type { StoredTokens } from './stored-login.ts';
 
 /** A token is renewed this long before it expires. */
@@ -13,9 +13,9 @@ export interface TokenSource {
   /** The token to send now; undefined if there is none. Synchronous while it is valid. */
   token(signal?: AbortSignal): StoredTokens | undefined | Promise<StoredTokens | undefined>;
   /** Handles a refused (or missing) access token. Resolves if the request should be repeated. */
-  refused(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void>;
+  refused(access: string | undefined, wanted: RequiredAccess, signal?: AbortSignal): Promise<void>;
   /** Handles a request for more scopes. Resolves if the request should be repeated. */
-  widen(access: string | undefined, wanted: Wanted, signal?: AbortSignal): Promise<void>;
+  widen(access: string | undefined, wanted: RequiredAccess, signal?: AbortSignal): Promise<void>;
 }
 
 /** True if a token has expired or expires so soon that a call in flight could be refused. */

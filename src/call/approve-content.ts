@@ -55,7 +55,7 @@ export function contentDenial({ deny }: Permissions, server: string): PlugboardE
  * entry.
  */
 export async function approveContent(
-  context: Pick<CallContext, 'board' | 'log' | 'settings'>,
+  context: Pick<CallContext, 'openQuestions' | 'log' | 'settings'>,
   session: Session,
   action: ContentAction,
   owner: string,

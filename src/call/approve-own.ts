@@ -19,7 +19,7 @@ export interface OwnAction {
 
 /** Resolves if a session may use one of our own tools with these arguments; rejects with the reason. */
 export async function approveOwn(
-  context: Pick<CallContext, 'board' | 'log' | 'settings' | 'allowAlways' | 'alwaysAllowed'>,
+  context: Pick<CallContext, 'openQuestions' | 'log' | 'settings' | 'allowAlways' | 'alwaysAllowed'>,
   session: Session,
   { tool, arguments: args, annotations, signal }: OwnAction,
 ): Promise<void> {

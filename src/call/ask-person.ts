@@ -51,7 +51,7 @@ export function howToAllow(
 
 /** Resolves with an approval; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
 export async function askPerson(
-  { board, log }: Pick<CallContext, 'board' | 'log'>,
+  { openQuestions, log }: Pick<CallContext, 'openQuestions' | 'log'>,
   session: Session,
   { request, call, subject, undone, advice, signal, answered }: PersonQuestion,
 ): Promise<Granted> {
@@ -76,7 +76,7 @@ export async function askPerson(
     });
   }
   const asked: Omit<ApprovalRequest, 'signal'> = { ...request, session: session.id };
-  const question = board.put({ kind: 'approval', ...asked }, signal, call);
+  const question = openQuestions.put({ kind: 'approval', ...asked }, signal, call);
   let failed: PlugboardError | undefined;
   const given = async (): Promise<ApprovalAnswer> => {
     try {

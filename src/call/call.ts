@@ -5,7 +5,7 @@ import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { MediaLimits } from '../catalog/media-bytes.ts';
 import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
-import type { Habits } from '../catalog/search-usage.ts';
+import type { SearchUsage } from '../catalog/search-usage.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { NameForm } from '../catalog/tool-names.ts';
@@ -13,7 +13,7 @@ import type { Settings } from '../config/entry.ts';
 import type { Identity } from '../config/rules.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
-import type { Board } from '../connection/open-questions.ts';
+import type { OpenQuestions } from '../connection/open-questions.ts';
 import type { Params, Progress } from '../connection/peer.ts';
 import type { KeptTasks } from '../connection/tasks-kept.ts';
 import type { PlugboardError } from '../errors.ts';
@@ -24,12 +24,12 @@ import type { RuleNames } from '../policy/approval.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
-import type { HandedTasks, TaskWish } from './forwarded-task.ts';
-import type { InFlight } from './in-flight-work.ts';
+import type { ForwardedTasks, TaskRequest } from './forwarded-task.ts';
+import type { InFlightWork } from './in-flight-work.ts';
 import type { Outcome } from './outcome.ts';
 import type { OutputFiles } from './output-files.ts';
 import type { Session } from './session.ts';
-import type { Berths } from './session-router.ts';
+import type { SessionRouter } from './session-router.ts';
 import type { ShapedResult } from './shape.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -65,7 +65,7 @@ export interface CallOptions extends Cancellable {
   /** Fields that the client of this call sent with its request, to be forwarded. */
   readonly handedOn?: HandedOn | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
-  readonly task?: TaskWish | undefined;
+  readonly task?: TaskRequest | undefined;
 }
 
 /** One call; the stages fill in its fields. */
@@ -162,11 +162,11 @@ export interface CallContext {
   readonly outputs: OutputFiles;
   readonly audit: AuditLog;
   /** The pending questions, which every surface can show. */
-  readonly board: Board;
+  readonly openQuestions: OpenQuestions;
   /** Tracks which call a server works on, and thus where its questions are sent. */
-  readonly inFlight: InFlight;
+  readonly inFlight: InFlightWork;
   /** The session router. */
-  readonly berths: Berths;
+  readonly router: SessionRouter;
   /** Returns the fields that a request for a session forwards to its server. */
   readonly handedOn: (
     connection: Connection,
@@ -178,12 +178,12 @@ export interface CallContext {
   /** Whether calls of a tool may, must or must not be tasks; undefined: its server does not support tasks. */
   readonly taskSupport: (tool: Tool) => TaskSupport | undefined;
   /** Tasks that are followed by their callers. */
-  readonly handed: HandedTasks;
+  readonly handed: ForwardedTasks;
   readonly tasks: KeptTasks;
   /** Aborted when the host closes. */
   readonly leave: AbortSignal;
   /** Search usage; undefined if learning is off. */
-  readonly habits: Habits | undefined;
+  readonly searchUsage: SearchUsage | undefined;
   /** Undefined unless the user enabled it. */
   readonly telemetry: Telemetry | undefined;
   /** From the environment; overrides the configuration's default. */

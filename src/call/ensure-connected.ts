@@ -11,7 +11,7 @@ import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
-export const awaken: Stage = (context, next) => (call) =>
+export const ensureConnected: Stage = (context, next) => (call) =>
   settingsOf(call).connection.isLive ? next(call) : awakened(context, call, next);
 
 async function awakened(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {

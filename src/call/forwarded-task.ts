@@ -15,12 +15,12 @@ import type { Cancellable, Cancellation } from '../lib/cancellation.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Call, CallContext } from './call.ts';
-import type { Asking } from './in-flight-work.ts';
+import type { ServerWork } from './in-flight-work.ts';
 import { settingsOf } from './settings.ts';
 import { type ShapedResult, shape } from './shape.ts';
 
 /** How a caller requests that a call becomes a task. */
-export interface TaskWish {
+export interface TaskRequest {
   /** The `task` field of a call to a legacy server, such as its time to live. */
   readonly params: Params;
   /** The callbacks for questions of the task; they outlive the call. */
@@ -34,27 +34,27 @@ interface TaskEvents {
   readonly changed: { readonly state: Params };
 }
 
-export class HandedTask {
+export class ForwardedTask {
   readonly era: Era;
   readonly taskId: string;
   /** The response to the call, as the server sent it. */
   readonly created: Params;
   readonly events: Emitter<TaskEvents> = new Emitter();
   /** The work that its questions are attributed to. */
-  readonly asking: Asking;
+  readonly asking: ServerWork;
   readonly #context: CallContext;
   readonly #call: Call;
   readonly #release: () => void;
   #isOver = false;
 
-  constructor(context: CallContext, call: Call, wish: TaskWish, { era, taskId, created }: CreatedTask) {
+  constructor(context: CallContext, call: Call, request: TaskRequest, { era, taskId, created }: CreatedTask) {
     this.#context = context;
     this.#call = call;
     this.era = era;
     this.taskId = taskId;
     this.created = created;
-    const { cancellation } = wish;
-    this.asking = { session: { ...call.session, ...wish.questions }, cancellation };
+    const { cancellation } = request;
+    this.asking = { session: { ...call.session, ...request.questions }, cancellation };
     const { connection } = settingsOf(call);
     context.handed.add(connection, this);
     // A stopped server loses its running work.
@@ -149,20 +149,20 @@ export interface CreatedTask {
 }
 
 /** The tasks followed by callers, by the process that runs them. */
-export class HandedTasks {
-  readonly #tasks = new WeakMap<Connection, Map<string, HandedTask>>();
+export class ForwardedTasks {
+  readonly #tasks = new WeakMap<Connection, Map<string, ForwardedTask>>();
 
-  add(connection: Connection, task: HandedTask): void {
+  add(connection: Connection, task: ForwardedTask): void {
     const tasks = this.#tasks.get(connection) ?? new Map();
     this.#tasks.set(connection, tasks.set(task.taskId, task));
   }
 
-  remove(connection: Connection, { taskId }: HandedTask): void {
+  remove(connection: Connection, { taskId }: ForwardedTask): void {
     this.#tasks.get(connection)?.delete(taskId);
   }
 
   /** Returns the task that a question or a notification with this `_meta` belongs to. */
-  related(connection: Connection, { _meta }: Params): HandedTask | undefined {
+  related(connection: Connection, { _meta }: Params): ForwardedTask | undefined {
     const taskId = relatedTask(_meta);
     return taskId === undefined ? undefined : this.#tasks.get(connection)?.get(taskId);
   }

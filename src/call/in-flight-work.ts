@@ -6,39 +6,39 @@ import { type Cancellable, signalOf } from '../lib/cancellation.ts';
 import type { Session } from './session.ts';
 
 /** A call, or other work that a server does for one caller. */
-export interface Asking extends Cancellable, SampleCount {
+export interface ServerWork extends Cancellable, SampleCount {
   /** The id of a call; other work has none. */
   readonly id?: string;
   readonly session: Session;
 }
 
-interface Hand {
-  readonly works: Set<Asking>;
+interface ProcessWork {
+  readonly works: Set<ServerWork>;
   /** The only session that it has worked for so far, or 'several'. */
   user: Session | 'several';
 }
 
-export class InFlight {
-  readonly #hands = new WeakMap<Connection, Hand>();
+export class InFlightWork {
+  readonly #byProcess = new WeakMap<Connection, ProcessWork>();
   /** Work that a modern server has interrupted with questions: until they are answered it is inactive. */
-  readonly #waiting = new Set<Asking>();
+  readonly #waiting = new Set<ServerWork>();
 
-  begin(connection: Connection, work: Asking): void {
-    const hand = this.#hands.get(connection);
-    if (hand === undefined) {
-      this.#hands.set(connection, { works: new Set([work]), user: work.session });
+  begin(connection: Connection, work: ServerWork): void {
+    const processWork = this.#byProcess.get(connection);
+    if (processWork === undefined) {
+      this.#byProcess.set(connection, { works: new Set([work]), user: work.session });
       return;
     }
-    hand.works.add(work);
-    if (hand.user !== work.session) hand.user = 'several';
+    processWork.works.add(work);
+    if (processWork.user !== work.session) processWork.user = 'several';
   }
 
-  end(connection: Connection, work: Asking): void {
-    this.#hands.get(connection)?.works.delete(work);
+  end(connection: Connection, work: ServerWork): void {
+    this.#byProcess.get(connection)?.works.delete(work);
   }
 
   /** Marks work as waiting for the answer to a question that came with the server's response. */
-  async waitFor<T>(work: Asking, answer: Promise<T>): Promise<T> {
+  async waitFor<T>(work: ServerWork, answer: Promise<T>): Promise<T> {
     this.#waiting.add(work);
     try {
       return await answer;
@@ -53,10 +53,10 @@ export class InFlight {
    * work that was begun last, but only while all work is of one session: one client never answers a question about
    * another's call (A7).
    */
-  whose(connection: Connection, signal: AbortSignal | undefined, owner?: object): Asking | undefined {
-    let last: Asking | undefined;
+  workOf(connection: Connection, signal: AbortSignal | undefined, owner?: object): ServerWork | undefined {
+    let last: ServerWork | undefined;
     let mixed = false;
-    for (const work of this.#hands.get(connection)?.works ?? []) {
+    for (const work of this.#byProcess.get(connection)?.works ?? []) {
       if (owner === undefined ? signal !== undefined && signalOf(work) === signal : work === owner)
         return work;
       mixed ||= last !== undefined && last.session !== work.session;
@@ -70,9 +70,9 @@ export class InFlight {
    * process may be about earlier work. Undefined before any work.
    */
   sessionOf(connection: Connection): Session | 'several' | undefined {
-    const hand = this.#hands.get(connection);
-    const [first, ...others] = [...(hand?.works ?? [])].filter((work) => !this.#waiting.has(work));
-    if (first === undefined) return hand?.user;
+    const processWork = this.#byProcess.get(connection);
+    const [first, ...others] = [...(processWork?.works ?? [])].filter((work) => !this.#waiting.has(work));
+    if (first === undefined) return processWork?.user;
     return others.every(({ session }) => session === first.session) ? first.session : 'several';
   }
 }

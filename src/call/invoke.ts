@@ -6,13 +6,13 @@ import type { Tool } from '../catalog/tool.ts';
 import { limitFor } from '../config/limits.ts';
 import { type Negotiated, RPC_HEADER_MISMATCH } from '../connection/eras.ts';
 import type { Params } from '../connection/peer.ts';
-import { patienceHint } from '../connection/reasons.ts';
+import { timeoutHint } from '../connection/reasons.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask, hasTasks } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
-import { HandedTask } from './forwarded-task.ts';
+import { ForwardedTask } from './forwarded-task.ts';
 import { settingsOf } from './settings.ts';
 import { followCall } from './task.ts';
 import { openFirst, wantsUrls } from './url-first.ts';
@@ -35,7 +35,7 @@ export const invoke: Stage = (context) => async (call) => {
       const { era } = negotiated;
       // `createdTask` has validated it.
       const created = { era, taskId: task.taskId, created: answer as Params };
-      return { content: [], isError: false, task: new HandedTask(context, call, call.task, created) };
+      return { content: [], isError: false, task: new ForwardedTask(context, call, call.task, created) };
     }
     const raw =
       task === undefined || negotiated === undefined
@@ -75,7 +75,7 @@ function newest(context: CallContext, tool: Tool): Tool {
 
 function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = settingsOf(call);
-  // Asking a person and waiting for a turn take time, in which the tool may have changed.
+  // ServerWork a person and waiting for a turn take time, in which the tool may have changed.
   const held = context.snapshot().findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
   const settings = context.settings();
@@ -142,7 +142,7 @@ function named(error: unknown, call: Call): unknown {
   const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} (${tool.server})`);
   return new PlugboardError(error.code, message, {
     server: tool.server,
-    hint: error.hint ?? patienceHint(error, call.timeoutMs),
+    hint: error.hint ?? timeoutHint(error, call.timeoutMs),
     cause: error.cause,
     detail: error.detail,
   });

@@ -6,14 +6,14 @@
 import { PlugboardError } from '../errors.ts';
 import { approve } from './approve.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
-import { awaken } from './ensure-connected.ts';
+import { ensureConnected } from './ensure-connected.ts';
 import { invoke } from './invoke.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
-import { learn } from './record-usage.ts';
+import { recordUsage } from './record-usage.ts';
 import { resolve } from './resolve.ts';
 import { resourceTools } from './resource-tools.ts';
-import { berth } from './route-session.ts';
+import { routeSession } from './route-session.ts';
 import { shape } from './shape.ts';
 import { telemetry } from './telemetry.ts';
 import { toolSearch } from './tool-search.ts';
@@ -23,14 +23,14 @@ export const stages: readonly Stage[] = [
   toolSearch,
   resourceTools,
   resolve,
-  learn,
+  recordUsage,
   observe,
   telemetry,
-  awaken,
+  ensureConnected,
   validate,
   approve,
   shape,
-  berth,
+  routeSession,
   limit,
   invoke,
 ];

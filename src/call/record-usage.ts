@@ -4,7 +4,7 @@ import { toolId } from '../catalog/tool-id.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';
 
-export const learn: Stage = (context, next) => (call) =>
+export const recordUsage: Stage = (context, next) => (call) =>
   call.session.found.size === 0 ? next(call) : learning(context, call, next);
 
 async function learning(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
@@ -14,7 +14,7 @@ async function learning(context: CallContext, call: Call, next: Handler): Return
   const query = call.session.found.get(id);
   if (query !== undefined && !result.isError) {
     call.session.found.delete(id);
-    context.habits?.learn(query, tool.name);
+    context.searchUsage?.learn(query, tool.name);
   }
   return result;
 }

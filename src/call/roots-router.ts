@@ -6,7 +6,7 @@
 import type { Connection } from '../connection/connection.ts';
 import type { Clock } from '../lib/clock.ts';
 import { askForRoots, rootsKey, type SessionRoots } from './root-sets.ts';
-import { type Place, partyAt, rootsKeyOf, rootsParty } from './server-processes.ts';
+import { partyAt, rootsKeyOf, rootsParty, type ServerProcesses } from './server-processes.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 
 /** How long a call waits for its server to request roots again, once they are known. */
@@ -18,8 +18,8 @@ export interface RootsRouterOptions {
   readonly clock: Clock;
   /** Whether sessions that can provide roots are expected. */
   readonly expectsRoots: boolean;
-  readonly places: ReadonlyMap<string, Place>;
-  readonly placeOf: (primary: Connection) => Place;
+  readonly allProcesses: ReadonlyMap<string, ServerProcesses>;
+  readonly processesOf: (primary: Connection) => ServerProcesses;
 }
 
 export class RootsRouter {
@@ -36,7 +36,7 @@ export class RootsRouter {
     this.#open.add(session);
     if (!canAnswerAnyTime(session)) return;
     for (const wake of [...this.#onOpen]) wake();
-    for (const { roots, primary } of this.#options.places.values())
+    for (const { roots, primary } of this.#options.allProcesses.values())
       if (roots.isUnanswered) primary.rootsChanged();
   }
 
@@ -46,13 +46,13 @@ export class RootsRouter {
   }
 
   /** Returns the party whose process has this session's roots; undefined: the first process. */
-  async partyFor(place: Place, session: Session): Promise<Party | undefined> {
-    const { primary, roots } = place;
+  async partyFor(processes: ServerProcesses, session: Session): Promise<Party | undefined> {
+    const { primary, roots } = processes;
     const own = await askForRoots(session, { server: primary.name, isAtWork: true });
     // A client that does not respond is assumed to have other roots.
     if (own === 'unknown') return roots.given === undefined ? undefined : session;
     const key = roots.learn(session, own);
-    if (roots.isUnanswered && own !== undefined) await this.#askAgain(place, key);
+    if (roots.isUnanswered && own !== undefined) await this.#askAgain(processes, key);
     return roots.given === undefined || roots.given === key ? undefined : rootsParty(key);
   }
 
@@ -65,7 +65,7 @@ export class RootsRouter {
     // A modern server asks within one request and does not keep the answer: its process can serve every session.
     if (session !== undefined && connection.negotiated?.era === 'modern')
       return askForRoots(session, { server: name, isAtWork: true });
-    const known = this.#options.places.get(name) ?? this.#options.placeOf(connection);
+    const known = this.#options.allProcesses.get(name) ?? this.#options.processesOf(connection);
     const asked = session === undefined ? await this.#usersOf(connection) : [session];
     let answer: SessionRoots;
     for (const each of asked) {
@@ -83,18 +83,18 @@ export class RootsRouter {
 
   /** Handles changed roots of a session: processes that it does not share are notified. */
   async changed(session: Session, isSeparate: boolean): Promise<void> {
-    const places = [...this.#options.places.values()];
-    await Promise.all(places.map((place) => this.#changedAt(place, session, isSeparate)));
+    const allProcesses = [...this.#options.allProcesses.values()];
+    await Promise.all(allProcesses.map((processes) => this.#changedAt(processes, session, isSeparate)));
   }
 
-  async #changedAt(place: Place, session: Session, isSeparate: boolean): Promise<void> {
-    const { primary, roots, twins } = place;
-    twins.get(session)?.rootsChanged();
+  async #changedAt(processes: ServerProcesses, session: Session, isSeparate: boolean): Promise<void> {
+    const { primary, roots, dedicated } = processes;
+    dedicated.get(session)?.rootsChanged();
     const before = roots.forget(session);
     // The first process has roots of others, and this session has not used it.
     if (before === undefined && roots.given !== undefined) return;
     const isAtPrimary = before === undefined || before === roots.given;
-    const own = isAtPrimary ? primary : twins.get(rootsParty(before));
+    const own = isAtPrimary ? primary : dedicated.get(rootsParty(before));
     // Others use it with the previous roots: the next call of the session gets another process.
     if (own === undefined || (before !== undefined && roots.sessionsWith(before).length > 0)) return;
     if (isSeparate && before !== undefined) {
@@ -102,10 +102,10 @@ export class RootsRouter {
       if (now === 'unknown') return;
       const key = roots.learn(session, now);
       if (isAtPrimary) roots.given = key;
-      else if (key === roots.given || twins.has(rootsParty(key))) return;
+      else if (key === roots.given || dedicated.has(rootsParty(key))) return;
       else {
-        twins.delete(rootsParty(before));
-        twins.set(rootsParty(key), own);
+        dedicated.delete(rootsParty(before));
+        dedicated.set(rootsParty(key), own);
       }
     }
     own.rootsChanged();
@@ -115,33 +115,33 @@ export class RootsRouter {
    * Notifies the first process, which requested roots before any client could answer: it gets the roots of the first
    * session that uses it.
    */
-  async #askAgain(place: Place, key: string): Promise<void> {
-    place.roots.isUnanswered = false;
-    place.roots.given = key;
+  async #askAgain(processes: ServerProcesses, key: string): Promise<void> {
+    processes.roots.isUnanswered = false;
+    processes.roots.given = key;
     await new Promise<void>((resolve) => {
-      const stopTimer = this.#options.clock.after(ROOTS_MS, () => place.rootsGiven());
-      place.rootsGiven = () => {
+      const stopTimer = this.#options.clock.after(ROOTS_MS, () => processes.rootsGiven());
+      processes.rootsGiven = () => {
         stopTimer();
         resolve();
       };
-      place.primary.rootsChanged();
+      processes.primary.rootsChanged();
     });
   }
 
-  #gave(place: Place, connection: Connection, answer: SessionRoots): void {
-    const { primary, roots } = place;
+  #gave(processes: ServerProcesses, connection: Connection, answer: SessionRoots): void {
+    const { primary, roots } = processes;
     if (primary !== connection) return;
     roots.isUnanswered = answer === 'unknown';
     if (answer !== 'unknown') roots.given = rootsKey(answer);
-    place.rootsGiven();
+    processes.rootsGiven();
   }
 
   /** Returns the sessions that a process serves, or would serve. */
   async #usersOf(connection: Connection): Promise<readonly Session[]> {
-    const place = this.#options.places.get(connection.name);
-    const party = place === undefined ? undefined : partyAt(place, connection);
+    const processes = this.#options.allProcesses.get(connection.name);
+    const party = processes === undefined ? undefined : partyAt(processes, connection);
     if (typeof party === 'object') return [party];
-    const same = party === undefined ? [] : (place?.roots.sessionsWith(rootsKeyOf(party)) ?? []);
+    const same = party === undefined ? [] : (processes?.roots.sessionsWith(rootsKeyOf(party)) ?? []);
     if (same.length > 0) return same;
     const open = await this.#sessions();
     const members = open.filter((session) => partyOf(session) === party);

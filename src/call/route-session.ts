@@ -1,29 +1,29 @@
 /** Pipeline stage: finds the process for this call's session, and waits for its turn there. */
 
 import type { Call, Handler, Stage } from './call.ts';
-import type { Berth, Berths } from './session-router.ts';
+import type { Placement, SessionRouter } from './session-router.ts';
 import { settingsOf } from './settings.ts';
 
-export const berth: Stage = ({ berths }, next) => {
+export const routeSession: Stage = ({ router }, next) => {
   return (call) => {
     // If no session can be asked questions, no call waits for a turn.
-    if (!berths.takesTurns) return next(call);
-    const at = berths.tryEnter(settingsOf(call).connection, call.session);
-    if (at === undefined) return waited(berths, call, next);
-    return at.hasTurn ? inTurn(berths, at, call, next) : next(call);
+    if (!router.takesTurns) return next(call);
+    const at = router.tryEnter(settingsOf(call).connection, call.session);
+    if (at === undefined) return waited(router, call, next);
+    return at.hasTurn ? inTurn(router, at, call, next) : next(call);
   };
 };
 
-async function waited(berths: Berths, call: Call, next: Handler): ReturnType<Handler> {
-  const at = await berths.enter(settingsOf(call).connection, call.session, call);
+async function waited(router: SessionRouter, call: Call, next: Handler): ReturnType<Handler> {
+  const at = await router.enter(settingsOf(call).connection, call.session, call);
   call.connection = at.connection;
-  return inTurn(berths, at, call, next);
+  return inTurn(router, at, call, next);
 }
 
-async function inTurn(berths: Berths, at: Berth, call: Call, next: Handler): ReturnType<Handler> {
+async function inTurn(router: SessionRouter, at: Placement, call: Call, next: Handler): ReturnType<Handler> {
   try {
     return await next(call);
   } finally {
-    berths.leave(at, call.session);
+    router.leave(at, call.session);
   }
 }

@@ -4,14 +4,14 @@ import type { Connection } from '../connection/connection.ts';
 import type { RootSets } from './root-sets.ts';
 import type { Party } from './session.ts';
 
-export interface Place {
+export interface ServerProcesses {
   readonly primary: Connection;
   /** The party whose state the primary holds, if the server is not shared. */
   holder: Party | undefined;
   readonly roots: RootSets;
   /** Called when the primary has received roots. */
   rootsGiven: () => void;
-  readonly twins: Map<Party, Connection>;
+  readonly dedicated: Map<Party, Connection>;
 }
 
 const ROOTS_PARTY = 'roots ';
@@ -27,7 +27,10 @@ export function rootsKeyOf(party: string): string {
 }
 
 /** Returns the party that a process serves; undefined if it serves all. */
-export function partyAt({ primary, holder, roots, twins }: Place, connection: Connection): Party | undefined {
-  if (primary !== connection) return [...twins].find(([, twin]) => twin === connection)?.[0];
+export function partyAt(
+  { primary, holder, roots, dedicated }: ServerProcesses,
+  connection: Connection,
+): Party | undefined {
+  if (primary !== connection) return [...dedicated].find(([, dedicated]) => dedicated === connection)?.[0];
   return holder ?? (roots.given === undefined ? undefined : rootsParty(roots.given));
 }

@@ -9,7 +9,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { modernCapabilities } from '../connection/eras.ts';
 import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
-import { type Board, withSignal } from '../connection/open-questions.ts';
+import { type OpenQuestions, withSignal } from '../connection/open-questions.ts';
 import { methodNotFound, type Params } from '../connection/peer.ts';
 import {
   type Asked,
@@ -36,11 +36,11 @@ import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rp
 import { clean } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { Call } from './call.ts';
-import type { Asking } from './in-flight-work.ts';
+import type { ServerWork } from './in-flight-work.ts';
 import { OpenPages } from './open-pages.ts';
 import { rootsUnknown } from './root-sets.ts';
 import type { Session } from './session.ts';
-import type { Workplace } from './session-work.ts';
+import type { SessionWork } from './session-work.ts';
 
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_ID_CHARS = 512;
@@ -57,8 +57,8 @@ export interface QuestionsOptions {
   readonly declared: Questioned;
   /** The session that is asked about work without a session. */
   readonly host: Session;
-  readonly work: () => Workplace;
-  readonly board: Board;
+  readonly work: () => SessionWork;
+  readonly openQuestions: OpenQuestions;
   readonly clock: Clock;
   readonly log: (server: string, level: 'warning' | 'error', message: string) => void;
   readonly hidden: HiddenReport;
@@ -72,7 +72,7 @@ interface Put {
   readonly params: Params;
   readonly asked: Asked;
   /** The call that the question belongs to, if known. */
-  readonly call?: (SampleCount & Pick<Asking, 'id'>) | undefined;
+  readonly call?: (SampleCount & Pick<ServerWork, 'id'>) | undefined;
   readonly signal: AbortSignal | undefined;
   /** The part of `signal` that the caller or the server gave. */
   readonly given: AbortSignal | undefined;
@@ -94,7 +94,7 @@ export class Questions {
   of(connection: Connection): AnswerQuestion {
     return (method, params, signal, key, work) => {
       const { inFlight, handed } = this.#options.work();
-      const call = handed.related(connection, params)?.asking ?? inFlight.whose(connection, signal, work);
+      const call = handed.related(connection, params)?.asking ?? inFlight.workOf(connection, signal, work);
       if (method === 'roots/list') return this.#roots(connection, call?.session);
       const isModern = connection.negotiated?.era === 'modern';
       const given = untilAny(signal, call === undefined ? undefined : signalOf(call));
@@ -177,7 +177,7 @@ export class Questions {
   async #roots(connection: Connection | undefined, session: Session | undefined): Promise<unknown> {
     if ((this.#options.declared.roots ?? session?.roots) === undefined) throw methodNotFound('roots/list');
     if (connection === undefined) throw rootsUnknown();
-    const roots = await this.#options.work().berths.roots.answer(connection, session);
+    const roots = await this.#options.work().router.roots.answer(connection, session);
     if (roots === undefined) throw methodNotFound('roots/list');
     if (roots === 'unknown') throw rootsUnknown();
     return { roots };
@@ -238,7 +238,7 @@ export class Questions {
     if (elicit === undefined || !canElicit(asked)) return CANCELLED;
     const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
-    const put = this.#options.board.put({ kind: 'elicitation', ...request }, signal, call?.id);
+    const put = this.#options.openQuestions.put({ kind: 'elicitation', ...request }, signal, call?.id);
     const asking = this.#asked(server, 'elicit', () => elicit(withSignal(request, put, own), put.id));
     const answer = await put.answered(asking, (given) => String(isRecord(given) ? given['action'] : given));
     if (isRecord(answer)) {
@@ -258,7 +258,7 @@ export class Questions {
     const read = readSampleParams(params, asked.sampling);
     const { _meta, ...plain } = read;
     const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
-    const put = this.#options.board.put({ kind: 'sampling', ...request }, signal, call?.id);
+    const put = this.#options.openQuestions.put({ kind: 'sampling', ...request }, signal, call?.id);
     const asking = this.#asked(server, 'sample', () => sample(withSignal(request, put, own), put.id));
     const answer = await put.answered(asking, () => 'completed');
     const fault = faultOfSample(answer);

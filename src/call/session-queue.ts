@@ -17,7 +17,7 @@ interface Waiter {
  * Calls of one session run in parallel. Those of another wait while a session with question callbacks has one
  * running; sessions without callbacks never wait for each other.
  */
-export class Turns {
+export class SessionQueue {
   readonly #holders = new Map<Session, Holder>();
   /** Number of holders with question callbacks. */
   #askable = 0;

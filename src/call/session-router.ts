@@ -17,9 +17,9 @@ import { type Cancellable, whileOpen } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { RootSets } from './root-sets.ts';
 import { RootsRouter } from './roots-router.ts';
-import { type Place, partyAt, rootsKeyOf, rootsParty } from './server-processes.ts';
+import { partyAt, rootsKeyOf, rootsParty, type ServerProcesses } from './server-processes.ts';
 import { type Party, partyOf, type Session } from './session.ts';
-import { Turns } from './session-queue.ts';
+import { SessionQueue } from './session-queue.ts';
 
 /** How long a call waits for its turn before its session gets a dedicated process. */
 const TURN_MS = 1_000;
@@ -27,7 +27,7 @@ const TURN_MS = 1_000;
  * Limit on processes of one server besides the first; further clients wait for a turn, or are refused if the server
  * is stateful.
  */
-const MAX_TWINS = 64;
+const MAX_DEDICATED = 64;
 
 const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted', 'disconnected']);
 
@@ -38,28 +38,28 @@ const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted'
 export type DedicatedReason = 'state' | 'roots' | 'busy';
 
 /** The process that serves one piece of work, and whether `leave` has to be called when it is over. */
-export interface Berth {
+export interface Placement {
   readonly connection: Connection;
   readonly hasTurn: boolean;
 }
 
-export interface BerthsOptions {
+export interface SessionRouterOptions {
   readonly clock: Clock;
   /** Creates another process of the same server, used only by the router. */
-  readonly twin: (primary: Connection) => Connection;
+  readonly createDedicated: (primary: Connection) => Connection;
   /** Sessions are different agents. Sessions of one agent take turns too, if they have question callbacks. */
   readonly manyAgents: boolean;
   /** Whether sessions that can provide roots are expected. */
   readonly expectsRoots: boolean;
 }
 
-export class Berths {
-  readonly #options: BerthsOptions;
-  readonly #places = new Map<string, Place>();
+export class SessionRouter {
+  readonly #options: SessionRouterOptions;
+  readonly #allProcesses = new Map<string, ServerProcesses>();
   readonly #ending = new Set<Promise<void>>();
   readonly #reasons = new WeakMap<Connection, DedicatedReason>();
   /** The turns at connections that several sessions may use. */
-  readonly #turns = new WeakMap<Connection, Turns>();
+  readonly #queues = new WeakMap<Connection, SessionQueue>();
   /** Tracks which process received which roots. */
   readonly roots: RootsRouter;
   /** Number of sessions with question callbacks. */
@@ -67,13 +67,13 @@ export class Berths {
   /** Sessions of each named party that have used a stateful server. */
   readonly #present = new Map<string, Set<Session>>();
 
-  constructor(options: BerthsOptions) {
+  constructor(options: SessionRouterOptions) {
     this.#options = options;
     this.roots = new RootsRouter({
       clock: options.clock,
       expectsRoots: options.expectsRoots,
-      places: this.#places,
-      placeOf: (connection) => this.#place(connection),
+      allProcesses: this.#allProcesses,
+      processesOf: (connection) => this.#processes(connection),
     });
   }
 
@@ -92,39 +92,41 @@ export class Berths {
    * Returns the connection for this session: the shared or the dedicated one. Throws if there are too many processes.
    */
   of(primary: Connection, session: Session): Connection {
-    const place = this.#place(primary);
-    if (!isShareable(primary.spec.entry)) return this.#dedicated(place, session);
+    const processes = this.#processes(primary);
+    if (!isShareable(primary.spec.entry)) return this.#stateProcess(processes, session);
     if (!this.takesTurns) return primary;
-    const { roots, twins } = place;
+    const { roots, dedicated } = processes;
     const key = roots.keyOf(session);
     // Whether the first process has the session's roots is only known on entry.
-    return twins.get(session) ?? (key === roots.given ? undefined : twins.get(rootsParty(key))) ?? primary;
+    return (
+      dedicated.get(session) ?? (key === roots.given ? undefined : dedicated.get(rootsParty(key))) ?? primary
+    );
   }
 
   /** Returns the process that holds the state of this session's party. */
-  #dedicated(place: Place, session: Session): Connection {
-    const { primary, twins } = place;
+  #stateProcess(processes: ServerProcesses, session: Session): Connection {
+    const { primary, dedicated } = processes;
     const party = partyOf(session);
     if (typeof party === 'string')
       this.#present.set(party, (this.#present.get(party) ?? new Set()).add(session));
-    const own = twins.get(party);
+    const own = dedicated.get(party);
     if (own !== undefined) return own;
     // The connection's state has the reason why it is not available.
     if (REFUSED.has(primary.state.status)) return primary;
     // The state of a party that has left ended with its process.
-    const { holder } = place;
-    if (holder === undefined || (this.#hasLeft(holder) && !isRunning(primary))) place.holder = party;
-    if (place.holder === party) return primary;
-    return this.#twinOr(place, party, 'state');
+    const { holder } = processes;
+    if (holder === undefined || (this.#hasLeft(holder) && !isRunning(primary))) processes.holder = party;
+    if (processes.holder === party) return primary;
+    return this.#dedicatedOrThrow(processes, party, 'state');
   }
 
   /** Stops the process of a party that has left: its state is lost, not shared. */
-  #makeRoom({ twins }: Place): void {
-    const parties = [...twins].filter(([party, twin]) => this.#hasLeft(party) || !isRunning(twin));
-    const [party, twin] = parties.find(([, each]) => !isRunning(each)) ?? parties[0] ?? [];
+  #makeRoom({ dedicated }: ServerProcesses): void {
+    const parties = [...dedicated].filter(([party, each]) => this.#hasLeft(party) || !isRunning(each));
+    const [party, connection] = parties.find(([, each]) => !isRunning(each)) ?? parties[0] ?? [];
     if (party === undefined) return;
-    this.#close(twin);
-    twins.delete(party);
+    this.#close(connection);
+    dedicated.delete(party);
   }
 
   #hasLeft(party: Party): boolean {
@@ -132,84 +134,88 @@ export class Berths {
   }
 
   /** Enters without waiting; undefined if this session has to wait: then use `enter`. */
-  tryEnter(connection: Connection, session: Session): Berth | undefined {
+  tryEnter(connection: Connection, session: Session): Placement | undefined {
     if (!this.takesTurns || !isShareable(connection.spec.entry)) return { connection, hasTurn: false };
-    const place = this.#places.get(connection.name);
-    if (place?.primary === connection && place.roots.isOpenFor(session)) return undefined;
-    return this.#tryTurn(place, connection, session);
+    const processes = this.#allProcesses.get(connection.name);
+    if (processes?.primary === connection && processes.roots.isOpenFor(session)) return undefined;
+    return this.#tryTurn(processes, connection, session);
   }
 
-  #tryTurn(place: Place | undefined, connection: Connection, session: Session): Berth | undefined {
+  #tryTurn(
+    processes: ServerProcesses | undefined,
+    connection: Connection,
+    session: Session,
+  ): Placement | undefined {
     // A dedicated process has no turns.
-    const isOwn = place === undefined || place.twins.get(session) === connection;
+    const isOwn = processes === undefined || processes.dedicated.get(session) === connection;
     if (isOwn || connection.negotiated?.era !== 'legacy') return { connection, hasTurn: false };
-    return this.#turnsAt(connection).tryEnter(session) ? { connection, hasTurn: true } : undefined;
+    return this.#queueAt(connection).tryEnter(session) ? { connection, hasTurn: true } : undefined;
   }
 
   /** Waits for a turn and enters. Rejects if the work is cancelled, or if there are too many processes. */
-  async enter(wanted: Connection, session: Session, waiting: Cancellable): Promise<Berth> {
+  async enter(wanted: Connection, session: Session, waiting: Cancellable): Promise<Placement> {
     if (!isShareable(wanted.spec.entry)) return { connection: wanted, hasTurn: false };
-    const place = this.#places.get(wanted.name);
-    if (place === undefined) return { connection: wanted, hasTurn: false };
+    const processes = this.#allProcesses.get(wanted.name);
+    if (processes === undefined) return { connection: wanted, hasTurn: false };
     for (;;) {
-      const { roots, primary } = place;
+      const { roots, primary } = processes;
       const before = roots.given;
-      const berth = await whileOpen(waiting, session.ended, (signal) =>
-        this.#enterOnce(place, wanted, session, signal),
+      const placement = await whileOpen(waiting, session.ended, (signal) =>
+        this.#enterOnce(processes, wanted, session, signal),
       );
       const isUnchanged = roots.given === before || !roots.isOpenFor(session);
-      if (berth.connection !== primary || isUnchanged) return berth;
+      if (placement.connection !== primary || isUnchanged) return placement;
       // While the session waited for its turn, the process received the roots of another one.
-      this.leave(berth, session);
+      this.leave(placement, session);
     }
   }
 
   async #enterOnce(
-    place: Place,
+    processes: ServerProcesses,
     wanted: Connection,
     session: Session,
     signal: AbortSignal | undefined,
-  ): Promise<Berth> {
+  ): Promise<Placement> {
     let connection = wanted;
-    if (place.primary === wanted && place.roots.isOpenFor(session)) {
-      const party = await this.roots.partyFor(place, session);
-      if (party !== undefined) connection = this.#twinOr(place, party, 'roots');
+    if (processes.primary === wanted && processes.roots.isOpenFor(session)) {
+      const party = await this.roots.partyFor(processes, session);
+      if (party !== undefined) connection = this.#dedicatedOrThrow(processes, party, 'roots');
       // The era is only known once the server is connected.
       if (!connection.isLive) await connection.ready(signal);
     }
-    const berth = this.#tryTurn(place, connection, session);
-    if (berth !== undefined) return berth;
+    const placement = this.#tryTurn(processes, connection, session);
+    if (placement !== undefined) return placement;
     if (await this.#turn(connection, session, signal)) return { connection, hasTurn: true };
-    const twin = this.#twin(place, session, 'busy');
-    if (twin !== undefined) return { connection: twin, hasTurn: false };
+    const dedicated = this.#dedicated(processes, session, 'busy');
+    if (dedicated !== undefined) return { connection: dedicated, hasTurn: false };
     await this.#turn(connection, session, signal, Number.POSITIVE_INFINITY);
     return { connection, hasTurn: true };
   }
 
-  leave({ connection, hasTurn }: Berth, session: Session): void {
-    if (hasTurn) this.#turnsAt(connection).leave(session);
+  leave({ connection, hasTurn }: Placement, session: Session): void {
+    if (hasTurn) this.#queueAt(connection).leave(session);
   }
 
   /** Returns the session that a process was started for; undefined if other sessions use it or may use it. */
   dedicatedTo(connection: Connection): Session | undefined {
-    const place = this.#places.get(connection.name);
-    const party = place === undefined ? undefined : partyAt(place, connection);
+    const processes = this.#allProcesses.get(connection.name);
+    const party = processes === undefined ? undefined : partyAt(processes, connection);
     return typeof party === 'object' ? party : undefined;
   }
 
   /** Returns the session that currently owns a process, if it is exactly one. */
   ownerOf(connection: Connection): Session | undefined {
-    const place = this.#places.get(connection.name);
-    const party = place === undefined ? undefined : partyAt(place, connection);
-    if (place === undefined || party === undefined) return undefined;
+    const processes = this.#allProcesses.get(connection.name);
+    const party = processes === undefined ? undefined : partyAt(processes, connection);
+    if (processes === undefined || party === undefined) return undefined;
     if (typeof party === 'object') return party;
-    const [only, ...others] = place.roots.sessionsWith(rootsKeyOf(party));
+    const [only, ...others] = processes.roots.sessionsWith(rootsKeyOf(party));
     return others.length === 0 ? only : undefined;
   }
 
   /** Whether a session has used this first process of a server, or it has requested roots. */
   knows(primary: Connection): boolean {
-    return this.#places.get(primary.name)?.primary === primary;
+    return this.#allProcesses.get(primary.name)?.primary === primary;
   }
 
   /** Returns why an additional process of a server was started. */
@@ -217,8 +223,8 @@ export class Berths {
     return this.#reasons.get(connection);
   }
 
-  twinsOf(server: string): readonly Connection[] {
-    return [...(this.#places.get(server)?.twins.values() ?? [])];
+  dedicatedOf(server: string): readonly Connection[] {
+    return [...(this.#allProcesses.get(server)?.dedicated.values() ?? [])];
   }
 
   /** Removes a session and stops its dedicated processes. */
@@ -228,19 +234,19 @@ export class Berths {
     const present = partyName === undefined ? undefined : this.#present.get(partyName);
     if (partyName !== undefined && present?.delete(session) && present.size === 0)
       this.#present.delete(partyName);
-    for (const place of this.#places.values()) {
-      if (place.holder === session) {
-        place.holder = undefined;
-        place.primary.rest();
+    for (const processes of this.#allProcesses.values()) {
+      if (processes.holder === session) {
+        processes.holder = undefined;
+        processes.primary.rest();
       }
-      this.#close(place.twins.get(session));
-      place.twins.delete(session);
-      this.#endAt(place, session);
+      this.#close(processes.dedicated.get(session));
+      processes.dedicated.delete(session);
+      this.#endAt(processes, session);
     }
   }
 
   /** Stops a process that received the roots of this session and of no other. */
-  #endAt({ primary, roots, twins }: Place, session: Session): void {
+  #endAt({ primary, roots, dedicated }: ServerProcesses, session: Session): void {
     const key = roots.forget(session);
     // A stateless session is one request of many by the same client: the process is stopped when it has been idle for
     // a while.
@@ -252,63 +258,63 @@ export class Berths {
       else primary.rootsChanged();
       return;
     }
-    this.#close(twins.get(rootsParty(key)));
-    twins.delete(rootsParty(key));
+    this.#close(dedicated.get(rootsParty(key)));
+    dedicated.delete(rootsParty(key));
   }
 
   /** Drops a server that was removed or replaced. */
   drop(server: string): void {
-    for (const twin of this.twinsOf(server)) this.#close(twin);
-    this.#places.delete(server);
+    for (const each of this.dedicatedOf(server)) this.#close(each);
+    this.#allProcesses.delete(server);
   }
 
   async close(): Promise<void> {
-    for (const server of [...this.#places.keys()]) this.drop(server);
+    for (const server of [...this.#allProcesses.keys()]) this.drop(server);
     await Promise.all(this.#ending);
   }
 
-  #place(primary: Connection): Place {
-    const known = this.#places.get(primary.name);
+  #processes(primary: Connection): ServerProcesses {
+    const known = this.#allProcesses.get(primary.name);
     if (known?.primary === primary) return known;
     this.drop(primary.name);
-    const place: Place = {
+    const processes: ServerProcesses = {
       primary,
       holder: undefined,
       roots: new RootSets(),
       rootsGiven: () => {},
-      twins: new Map(),
+      dedicated: new Map(),
     };
-    this.#places.set(primary.name, place);
-    return place;
+    this.#allProcesses.set(primary.name, processes);
+    return processes;
   }
 
-  #turnsAt(connection: Connection): Turns {
-    const known = this.#turns.get(connection);
+  #queueAt(connection: Connection): SessionQueue {
+    const known = this.#queues.get(connection);
     if (known !== undefined) return known;
-    const turns = new Turns();
-    this.#turns.set(connection, turns);
-    return turns;
+    const queue = new SessionQueue();
+    this.#queues.set(connection, queue);
+    return queue;
   }
 
-  #twinOr(place: Place, party: Party, reason: DedicatedReason): Connection {
-    if (place.twins.size >= MAX_TWINS) this.#makeRoom(place);
-    const twin = this.#twin(place, party, reason);
-    if (twin !== undefined) return twin;
-    const { name } = place.primary;
-    throw new PlugboardError('LIMIT_EXCEEDED', `${MAX_TWINS + 1} processes of ${name} are in use`, {
+  #dedicatedOrThrow(processes: ServerProcesses, party: Party, reason: DedicatedReason): Connection {
+    if (processes.dedicated.size >= MAX_DEDICATED) this.#makeRoom(processes);
+    const dedicated = this.#dedicated(processes, party, reason);
+    if (dedicated !== undefined) return dedicated;
+    const { name } = processes.primary;
+    throw new PlugboardError('LIMIT_EXCEEDED', `${MAX_DEDICATED + 1} processes of ${name} are in use`, {
       server: name,
       hint: 'End a session, or wait until one is idle.',
     });
   }
 
-  #twin(place: Place, party: Party, reason: DedicatedReason): Connection | undefined {
-    const known = place.twins.get(party);
+  #dedicated(processes: ServerProcesses, party: Party, reason: DedicatedReason): Connection | undefined {
+    const known = processes.dedicated.get(party);
     if (known !== undefined) return known;
-    if (place.twins.size >= MAX_TWINS) return undefined;
-    const twin = this.#options.twin(place.primary);
-    this.#reasons.set(twin, reason);
-    place.twins.set(party, twin);
-    return twin;
+    if (processes.dedicated.size >= MAX_DEDICATED) return undefined;
+    const dedicated = this.#options.createDedicated(processes.primary);
+    this.#reasons.set(dedicated, reason);
+    processes.dedicated.set(party, dedicated);
+    return dedicated;
   }
 
   #close(connection: Connection | undefined): void {
@@ -330,7 +336,7 @@ export class Berths {
         signal?.removeEventListener('abort', aborted);
         finish();
       };
-      const giveUp = this.#turnsAt(connection).wait(session, () => done(() => resolve(true)));
+      const giveUp = this.#queueAt(connection).wait(session, () => done(() => resolve(true)));
       const aborted = (): void =>
         done(() => {
           giveUp();

@@ -6,12 +6,12 @@ import type { ListEvent } from '../connection/live-connection.ts';
 import type { Params } from '../connection/peer.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
-import { HandedTasks } from './forwarded-task.ts';
-import { type Asking, InFlight } from './in-flight-work.ts';
+import { ForwardedTasks } from './forwarded-task.ts';
+import { InFlightWork, type ServerWork } from './in-flight-work.ts';
 import type { Session } from './session.ts';
-import { Berths, type BerthsOptions } from './session-router.ts';
+import { SessionRouter, type SessionRouterOptions } from './session-router.ts';
 
-export interface WorkplaceEvents {
+export interface ProcessEvents {
   /** The state of a process changed. */
   readonly state: { readonly connection: Connection };
   readonly list: { readonly connection: Connection; readonly kind: ListEvent };
@@ -19,16 +19,23 @@ export interface WorkplaceEvents {
   readonly task: { readonly connection: Connection; readonly state: Params };
 }
 
-export class Workplace {
-  readonly inFlight: InFlight = new InFlight();
-  readonly handed: HandedTasks = new HandedTasks();
+export class SessionWork {
+  readonly inFlight: InFlightWork = new InFlightWork();
+  readonly handed: ForwardedTasks = new ForwardedTasks();
   /** Events of every process of every server; the host's events cover only the first process of each. */
-  readonly events: Emitter<WorkplaceEvents> = new Emitter();
-  readonly berths: Berths;
+  readonly events: Emitter<ProcessEvents> = new Emitter();
+  readonly router: SessionRouter;
 
-  /** `twins`: the context that additional processes of a server are created with. */
-  constructor(twins: ConnectionContext, options: Pick<BerthsOptions, 'manyAgents' | 'expectsRoots'>) {
-    this.berths = new Berths({ clock: twins.clock, twin: this.#twinsIn(twins), ...options });
+  /** `dedicated`: the context that additional processes of a server are created with. */
+  constructor(
+    dedicated: ConnectionContext,
+    options: Pick<SessionRouterOptions, 'manyAgents' | 'expectsRoots'>,
+  ) {
+    this.router = new SessionRouter({
+      clock: dedicated.clock,
+      createDedicated: this.#dedicatedIn(dedicated),
+      ...options,
+    });
   }
 
   /** Handles a state that a server reports for a task. */
@@ -39,52 +46,52 @@ export class Workplace {
 
   /** Returns the connection of a server that a session uses, if there is one. */
   of<C extends Connection | undefined>(primary: C, session: Session): Connection | C {
-    return primary === undefined ? primary : this.berths.of(primary, session);
+    return primary === undefined ? primary : this.router.of(primary, session);
   }
 
   /** Returns the dedicated processes of the same server. */
-  twinsOf({ name }: Connection): readonly Connection[] {
-    return this.berths.twinsOf(name);
+  dedicatedOf({ name }: Connection): readonly Connection[] {
+    return this.router.dedicatedOf(name);
   }
 
   /** Handles changed roots of a session. */
   rootsChanged(session: Session): Promise<void> {
-    return this.berths.roots.changed(session, this.berths.takesTurns);
+    return this.router.roots.changed(session, this.router.takesTurns);
   }
 
   /** Runs work other than a call for a session, in the process that serves it. */
-  async attend<T>(
+  async run<T>(
     primary: Connection,
-    work: Asking,
+    work: ServerWork,
     act: (connection: Connection) => Promise<T>,
   ): Promise<T> {
     const { session } = work;
     const wanted = this.of(primary, session);
     // The era is only known once the server is connected.
-    const { berths } = this;
-    if (berths.takesTurns && !wanted.isLive)
+    const { router } = this;
+    if (router.takesTurns && !wanted.isLive)
       await whileOpen(work, session.ended, (signal) => wanted.ready(signal));
-    const berth = berths.takesTurns ? await berths.enter(wanted, session, work) : undefined;
-    const connection = berth?.connection ?? wanted;
+    const placement = router.takesTurns ? await router.enter(wanted, session, work) : undefined;
+    const connection = placement?.connection ?? wanted;
     this.inFlight.begin(connection, work);
     try {
       return await act(connection);
     } finally {
       this.inFlight.end(connection, work);
-      if (berth !== undefined) berths.leave(berth, session);
+      if (placement !== undefined) router.leave(placement, session);
     }
   }
 
   /**
    * Returns the id of the session that a process's messages are about, empty for several; undefined before any work.
    */
-  whose(connection: Connection): string | undefined {
-    const session = this.berths.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
+  sessionIdOf(connection: Connection): string | undefined {
+    const session = this.router.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
     return session === 'several' ? '' : session?.id;
   }
 
   /** Returns the factory of additional processes: the host gets lists and states only from the first one. */
-  #twinsIn(context: ConnectionContext): (primary: Connection) => Connection {
+  #dedicatedIn(context: ConnectionContext): (primary: Connection) => Connection {
     const own = {
       ...context,
       changed: (connection: Connection) => this.events.emit('state', { connection }),

@@ -5,14 +5,14 @@
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
-import { type MediaVerdict, mediaCheck } from '../catalog/media-bytes.ts';
+import { type MediaCheckResult, mediaCheck } from '../catalog/media-bytes.ts';
 import { fileEnding } from '../catalog/media-type.ts';
 import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { cleanResult } from './clean-result.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
-import type { HandedTask } from './forwarded-task.ts';
+import type { ForwardedTask } from './forwarded-task.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
 export const WARN_OUTPUT_TOKENS = 10_000;
@@ -23,7 +23,7 @@ export interface ShapedResult<T = unknown> extends CallResult {
   /** Present if the result was truncated: the token cost of the whole, and its file ('' if it was not saved). */
   readonly truncated?: { readonly tokens: number; readonly file: string };
   /** @internal Present in place of a result if the caller follows tasks itself. */
-  readonly task?: HandedTask;
+  readonly task?: ForwardedTask;
 }
 
 export const shape: Stage = (context, next) => async (call) => {
@@ -99,7 +99,7 @@ function verdictsOn(
   { model }: CallContext,
   { media, mediaLimits }: Call,
   { content }: CallResult,
-): readonly (MediaVerdict | undefined)[] | undefined {
+): readonly (MediaCheckResult | undefined)[] | undefined {
   const { images, audio } = model;
   if (images !== false && audio !== false && media === undefined) return undefined;
   const check = media && mediaCheck(media, mediaLimits);
@@ -109,7 +109,7 @@ function verdictsOn(
     if (bytes === undefined) return undefined;
     const { kind, mimeType } = bytes;
     const isOfNoUse = kind === 'image' ? images === false : kind === 'audio' && audio === false;
-    const verdict: MediaVerdict | undefined = isOfNoUse
+    const verdict: MediaCheckResult | undefined = isOfNoUse
       ? { ok: false, mimeType, why: `this model takes no ${kind}` }
       : check?.(bytes);
     if (verdict !== undefined && !(verdict.ok && verdict.mimeType === mimeType)) isAsGiven = false;
@@ -131,7 +131,7 @@ async function withoutUnwanted(
   context: CallContext,
   call: Call,
   result: CallResult,
-  verdicts: readonly (MediaVerdict | undefined)[],
+  verdicts: readonly (MediaCheckResult | undefined)[],
 ): Promise<CallResult> {
   const content = await Promise.all(
     result.content.map(async (block, i): Promise<ContentBlock> => {
@@ -156,7 +156,7 @@ async function noteOn(
   context: CallContext,
   call: Call,
   { kind, mimeType, data }: Bytes,
-  verdict: MediaVerdict & { readonly ok: false },
+  verdict: MediaCheckResult & { readonly ok: false },
 ): Promise<string> {
   const { why } = verdict;
   if (data === '') return `[${kind} (${mimeType}) left out, because ${why}]`;

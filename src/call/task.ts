@@ -4,7 +4,7 @@ import { acceptCallResult } from '../catalog/accept-result.ts';
 import { limitsFor } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Era } from '../connection/eras.ts';
-import { followTask, type TaskState, untoldTask } from '../connection/tasks.ts';
+import { followTask, type TaskState, unreportedTask } from '../connection/tasks.ts';
 import type { KeptTask } from '../connection/tasks-kept.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
@@ -57,7 +57,7 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
   const limits = limitsFor(connection.spec.entry, context.settings());
   const begun = new Date(kept.at).toISOString();
   try {
-    const raw = await followTask(untoldTask(taskId), {
+    const raw = await followTask(unreportedTask(taskId), {
       era,
       clock: context.clock,
       request: (method, params, options) => connection.request(method, params, options),

@@ -12,9 +12,9 @@ import { type CachedList, type CatalogCache, cacheKey, type Found } from './cach
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
 import { CAPABILITIES, type Capability, isDeclared } from './content-lists.ts';
 import { type DeclaredExtensions, extensionNames, extensionsIn, extensionsNamed } from './extensions.ts';
-import type { KnownToolsKeeper } from './known-tools-writer.ts';
+import type { KnownToolsWriter } from './known-tools-writer.ts';
 
-export interface IntakeOptions {
+export interface CatalogLoaderOptions {
   readonly catalog: Catalog;
   readonly cache: CatalogCache;
   /** Expands the variables of an entry; throws if one is missing. */
@@ -31,7 +31,7 @@ export interface IntakeOptions {
   /** True for servers whose lists are neither read from nor written to a cache. */
   readonly keepsNothingOf: (spec: ServerSpec) => boolean;
   /** Records the tools of a server for readers that do not load the catalog. */
-  readonly known: KnownToolsKeeper;
+  readonly known: KnownToolsWriter;
 }
 
 /** Result of loading from the cache. */
@@ -48,13 +48,13 @@ interface Taken {
   readonly list: CachedList;
 }
 
-export class Intake {
-  readonly #options: IntakeOptions;
+export class CatalogLoader {
+  readonly #options: CatalogLoaderOptions;
   readonly #withHeld = new Map<string, Taken>();
   /** Capabilities and extensions other than tools, by server, from the newest list. */
   readonly #offers = new Map<string, { readonly offers: readonly string[]; readonly fresh: boolean }>();
 
-  constructor(options: IntakeOptions) {
+  constructor(options: CatalogLoaderOptions) {
     this.#options = options;
   }
 

@@ -5,7 +5,7 @@ import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
 const RPC_RESOURCE_NOT_FOUND = -32002;
-const MAX_WORDS_CHARS = 500;
+const MAX_TEXT_CHARS = 500;
 
 /** Legacy servers have a separate code; modern ones, and the SDK, use "invalid params". */
 const NOT_FOUND: ReadonlySet<number> = new Set([RPC_RESOURCE_NOT_FOUND, RPC_INVALID_PARAMS]);
@@ -34,7 +34,7 @@ export function refusalOf(error: PlugboardError, method: string): Refusal | unde
   return {
     unknownMethod: rpcCode === RPC_METHOD_NOT_FOUND,
     notFound: NOT_FOUND.has(rpcCode),
-    words: clean(words, { multiline: false, max: MAX_WORDS_CHARS }),
+    words: clean(words, { multiline: false, max: MAX_TEXT_CHARS }),
   };
 }
 

@@ -42,14 +42,14 @@ interface ListedResource {
   readonly name?: string | undefined;
 }
 
-export interface KnownToolsKeeper {
+export interface KnownToolsWriter {
   keep(spec: ServerSpec, tools: readonly AcceptedTool[]): void;
   keepPrompts(spec: ServerSpec, prompts: readonly ListedPrompt[]): void;
   keepResources(spec: ServerSpec, resources: readonly ListedResource[]): void;
   flush(): Promise<void>;
 }
 
-export function openKnownToolsKeeper(home: Home): KnownToolsKeeper {
+export function openKnownToolsWriter(home: Home): KnownToolsWriter {
   let writing: Promise<void> = Promise.resolve();
   const write = (file: string, count: number, rows: readonly KnownTool[]): void => {
     const text = writeKnown(count, rows.slice(0, MAX_TOOLS));

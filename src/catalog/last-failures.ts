@@ -19,7 +19,7 @@ interface LastFailure extends Dated {
   readonly hint?: string;
 }
 
-/** Uses the keys of `Intake.startKeyOf`, so a changed entry has no recorded failure. */
+/** Uses the keys of `CatalogLoader.startKeyOf`, so a changed entry has no recorded failure. */
 export interface LastFailures {
   /** Returns why the last start of a server failed; undefined if it succeeded or the failure is too old. */
   get(key: string): PlugboardError | undefined;

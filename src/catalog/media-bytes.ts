@@ -19,7 +19,7 @@ export interface MediaBytes {
 }
 
 /** The type to send the bytes with, or the detected type and why they cannot be sent. */
-export type MediaVerdict =
+export type MediaCheckResult =
   | { readonly ok: true; readonly mimeType: string }
   | { readonly ok: false; readonly mimeType: string; readonly why: string };
 
@@ -73,7 +73,7 @@ const HEIF: ReadonlySet<string> = new Set(['image/heic', 'image/heif']);
 export function mediaCheck(
   types: ReadonlySet<string>,
   limits: MediaLimits | undefined,
-): (block: MediaBytes) => MediaVerdict {
+): (block: MediaBytes) => MediaCheckResult {
   let total = 0;
   return ({ mimeType: written, data }) => {
     const declared = mediaType(written);
@@ -93,7 +93,7 @@ export function mediaCheck(
   };
 }
 
-function refused(mimeType: string, why: string): MediaVerdict {
+function refused(mimeType: string, why: string): MediaCheckResult {
   return { ok: false, mimeType, why };
 }
 

@@ -21,7 +21,7 @@ export function readArguments(prompt: ListedPrompt, line: string): Record<string
   const names = (prompt.arguments ?? []).map(({ name }) => name);
   const args = new Map<string, string>();
   const byPosition: string[] = [];
-  for (const { text, equals } of splitWords(prompt, line)) {
+  for (const { text, equals } of splitArgv(prompt, line)) {
     const name = equals === undefined ? undefined : text.slice(0, equals);
     if (name === undefined || equals === undefined || !names.includes(name)) {
       if (name !== undefined) refuseSlip(prompt, name, names);
@@ -54,7 +54,7 @@ function refuseSlip(prompt: ListedPrompt, name: string, names: readonly string[]
 }
 
 /** Splits a line into tokens; quotes and backslashes group, nothing is expanded. */
-function splitWords(prompt: ListedPrompt, line: string): Word[] {
+function splitArgv(prompt: ListedPrompt, line: string): Word[] {
   const words: Word[] = [];
   let text: string | undefined;
   let equals: number | undefined;

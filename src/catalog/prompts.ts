@@ -2,7 +2,7 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
-import { patienceHint } from '../connection/reasons.ts';
+import { timeoutHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -211,7 +211,7 @@ function getFailure(
   const refusal = refusalOf(error, 'prompts/get');
   if (refusal === undefined) {
     const message = error.message.replace(/^prompts\/get/, `the prompt ${shown(name)} of ${server}`);
-    const hint = error.hint ?? patienceHint(error);
+    const hint = error.hint ?? timeoutHint(error);
     return new PlugboardError(error.code, message, { server, hint, cause: error, detail });
   }
   if (refusal.unknownMethod) return offersNone(server, 'prompts', error);

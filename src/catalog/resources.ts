@@ -2,7 +2,7 @@
 
 import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
-import { patienceHint } from '../connection/reasons.ts';
+import { timeoutHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -156,7 +156,7 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
       : `${server} could not read ${JSON.stringify(uri)}: ${refusal.words}`;
   return new PlugboardError(code, message, {
     server,
-    hint: hint ?? patienceHint(error),
+    hint: hint ?? timeoutHint(error),
     cause: error,
     detail,
   });

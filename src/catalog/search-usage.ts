@@ -8,7 +8,7 @@ import { updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { addUse, type UsageCounts } from './search/usage.ts';
 
-export interface Habits {
+export interface SearchUsage {
   /** Returns the stored counts; read from disk at the first search. */
   counts(): Promise<UsageCounts>;
   /** Records that a tool found by this query was called. */
@@ -16,7 +16,7 @@ export interface Habits {
   flush(): Promise<void>;
 }
 
-export function openHabits(home: Home): Habits {
+export function openSearchUsage(home: Home): SearchUsage {
   const file = join(home.cache, 'searches.json');
   const lockDir = join(home.run, 'locks');
   let known: Promise<UsageCounts> | undefined;

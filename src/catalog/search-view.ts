@@ -4,20 +4,20 @@ import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
 import type { SearchModel } from './search/search-model.ts';
 import type { SearchHit, ToolIndex } from './search/tool-index.ts';
-import type { Habits } from './search-usage.ts';
+import type { SearchUsage } from './search-usage.ts';
 
 export type Search = (query: string, limit?: number) => Promise<SearchHit[]>;
 
 export interface SearchSource {
   readonly snapshot: () => Snapshot;
-  readonly habits: Habits | undefined;
+  readonly searchUsage: SearchUsage | undefined;
   /** The bytes of `assets/tool-search.bin`; default: read from the package. */
   readonly model?: Uint8Array | undefined;
   /** Called once if the asset is missing. */
   readonly warn: (message: string) => void;
 }
 
-export function createSearch({ snapshot, habits, model: bytes, warn }: SearchSource): Search {
+export function createSearch({ snapshot, searchUsage, model: bytes, warn }: SearchSource): Search {
   let model: SearchModel | undefined;
   let built: { readonly version: number; readonly index: ToolIndex } | undefined;
   return async (query, limit) => {
@@ -33,7 +33,7 @@ export function createSearch({ snapshot, habits, model: bytes, warn }: SearchSou
     }
     const { version, tools, find } = snapshot();
     if (built?.version !== version) built = { version, index: buildIndex(tools.filter(isForModel), model) };
-    const usage = await habits?.counts();
+    const usage = await searchUsage?.counts();
     return built.index.search(query, {
       find,
       ...(limit === undefined ? {} : { limit }),

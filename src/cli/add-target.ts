@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { clean } from '../policy/clean.ts';
-import { joinWords, splitWords } from './argv.ts';
+import { joinArgv, splitArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 import type { Target } from './entry-from-flags.ts';
 
@@ -26,7 +26,7 @@ export async function settleTarget(context: Context, name: string, target: Targe
     return target;
   }
   if (!/\s/.test(only.trim()) || /^[a-z][a-z0-9+.-]*:\/\//i.test(only)) return target;
-  const split = splitWords(only);
+  const split = splitArgv(only);
   const { output } = context;
   output.note(`${output.notePaint.warn('note:')} ${clean(splitNote(split), { multiline: false })}`);
   return afterDashes === undefined ? { words: split, afterDashes } : { words, afterDashes: split };
@@ -34,7 +34,7 @@ export async function settleTarget(context: Context, name: string, target: Targe
 
 function splitNote([command = '', ...args]: readonly string[]): string {
   const rest = `${args.length} ${args.length === 1 ? 'argument' : 'arguments'}`;
-  return `Split into the command ${joinWords([command])} and ${rest}.`;
+  return `Split into the command ${joinArgv([command])} and ${rest}.`;
 }
 
 /** Returns the url for an argument without a scheme; undefined if it does not look like an address. */
@@ -52,7 +52,7 @@ async function isMeant(context: Context, name: string, word: string, url: string
   }
   throw new PlugboardError('USAGE', `"${word}" is neither a url nor a command that can be found.`, {
     server: name,
-    hint: `Did you mean ${joinWords(['plugboard', 'add', name, url])}?`,
+    hint: `Did you mean ${joinArgv(['plugboard', 'add', name, url])}?`,
   });
 }
 

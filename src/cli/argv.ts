@@ -4,7 +4,7 @@ import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 
 /** Splits at spaces outside quotes. Quotes and backslashes group; nothing is expanded or executed. */
-export function splitWords(line: string): string[] {
+export function splitArgv(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   let quote: '"' | "'" | undefined;
@@ -38,6 +38,6 @@ export function splitWords(line: string): string[] {
 }
 
 /** Returns a command line that can be pasted into a shell. */
-export function joinWords(words: readonly string[]): string {
+export function joinArgv(words: readonly string[]): string {
   return words.map(shellWord).join(' ');
 }

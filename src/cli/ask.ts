@@ -4,11 +4,11 @@ import { PlugboardError } from '../errors.ts';
 import type { Context } from './cli-command.ts';
 import { type Answer, CANCELLED, openPrompter } from './prompter.ts';
 
-type Asking = Pick<Context, 'output' | 'signal'>;
+type ServerWork = Pick<Context, 'output' | 'signal'>;
 
 /** Asks yes or no; Ctrl-C and Escape cancel the command. */
 export async function confirm(
-  { output, signal }: Asking,
+  { output, signal }: ServerWork,
   message: string,
   { initial = false }: { readonly initial?: boolean } = {},
 ): Promise<boolean> {
@@ -17,7 +17,7 @@ export async function confirm(
 
 /** Returns whether the command may continue, by `--yes` or by asking; throws if no one can be asked. */
 export async function isAgreed(
-  context: Asking,
+  context: ServerWork,
   message: string,
   { yes }: { readonly yes: boolean },
 ): Promise<boolean> {
@@ -33,13 +33,13 @@ export async function isAgreed(
 }
 
 /** Asks for one line that is hidden while it is typed. */
-export async function askForSecret({ output, signal }: Asking, message: string): Promise<string> {
+export async function askForSecret({ output, signal }: ServerWork, message: string): Promise<string> {
   return answered(await (await openPrompter(output)).secret({ message, signal }));
 }
 
 /** Asks for one of several texts. */
 export async function askForChoice(
-  { output, signal }: Asking,
+  { output, signal }: ServerWork,
   message: string,
   texts: readonly string[],
 ): Promise<string> {
@@ -48,7 +48,7 @@ export async function askForChoice(
 }
 
 /** Asks for one line of text. */
-export async function askForText({ output, signal }: Asking, message: string): Promise<string> {
+export async function askForText({ output, signal }: ServerWork, message: string): Promise<string> {
   return answered(await (await openPrompter(output)).text({ message, signal }));
 }
 

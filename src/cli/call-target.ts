@@ -4,7 +4,7 @@ import { knownTools } from '../catalog/known-tools.ts';
 import { possibleOwners } from '../catalog/tool-names.ts';
 import { PlugboardError } from '../errors.ts';
 import { loadEffective } from '../policy/effective.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 
 export interface CalledTool {
@@ -49,7 +49,7 @@ async function suggestServer(
   );
   if (owner === undefined || others.length > 0) return;
   throw new PlugboardError('USAGE', `"${first}" is a tool, and its server is missing.`, {
-    hint: `Did you mean ${joinWords(['plugboard', command, owner.name, first, ...rest])}?`,
+    hint: `Did you mean ${joinArgv(['plugboard', command, owner.name, first, ...rest])}?`,
   });
 }
 

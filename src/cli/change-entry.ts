@@ -15,10 +15,10 @@ import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 import { keepClientSecret } from './client-secret.ts';
-import { errorDocument, serverDocument, trustVerdicts } from './config-report.ts';
+import { errorDocument, serverDocument, trustDecisions } from './config-report.ts';
 import { consentStore } from './consent-store.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { unknownServer } from './known-server.ts';
@@ -46,8 +46,8 @@ export async function findEntry(
   const where = scope === undefined ? 'which commands do not write' : `and there is none in ${scope} scope`;
   const hint =
     scope === undefined
-      ? `plugboard get ${joinWords([name])} shows where it comes from.`
-      : `Leave -s out to change the one of ${elsewhere.scope} scope, or create one with plugboard add ${joinWords([name])} -s ${scope}.`;
+      ? `plugboard get ${joinArgv([name])} shows where it comes from.`
+      : `Leave -s out to change the one of ${elsewhere.scope} scope, or create one with plugboard add ${joinArgv([name])} -s ${scope}.`;
   throw new PlugboardError('USAGE', `"${name}" is of ${elsewhere.scope} scope, ${where}.`, {
     server: name,
     hint,
@@ -73,7 +73,7 @@ export async function changeEntry(
   const { target, config, spec } = found;
   const { scope } = target;
   const wasTrusted =
-    spec !== undefined && (await trustVerdicts([spec], context)).get(name)?.state === 'trusted';
+    spec !== undefined && (await trustDecisions([spec], context)).get(name)?.state === 'trusted';
   check(name, change, scope, context);
   const own = scope === 'project' ? change.raw : absolute(change, cwd);
   const { raw: given, secret } = takeClientSecret(own);
@@ -115,7 +115,7 @@ export async function changeEntry(
     for (const [id, value] of inputs)
       await openInputs(context).set({ id, owner: inputOwner(written) }, value);
   }
-  const verdicts = await trustVerdicts([written], context);
+  const verdicts = await trustDecisions([written], context);
   const authority = { managed: after.managed, env };
   const admission = admit(written, verdicts.get(name), authority);
   const error = admission.status === 'blocked' ? admission.error : undefined;

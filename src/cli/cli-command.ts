@@ -1,4 +1,4 @@
-/** Interface between the CLI and its commands (`Verb`): their declaration, and the context they run in. */
+/** Interface between the CLI and its commands (`CliCommand`): their declaration, and the context they run in. */
 
 import type { Command } from 'commander';
 import type { ServerEntry } from '../config/entry.ts';
@@ -33,7 +33,7 @@ export interface Context {
 export type OpenHost = (need: Need) => Promise<CommandHost>;
 
 /** One command: declares its arguments and flags, and runs it. Resolves to the exit status. */
-export interface Verb {
+export interface CliCommand {
   configure(command: Command): void;
   run(context: Context, args: readonly string[], flags: Flags): Promise<number>;
 }
@@ -49,7 +49,7 @@ export interface CommandRow {
   readonly summary: string;
   /** For programs rather than people: documented, but not in the list of commands. */
   readonly hidden?: true;
-  load(): Promise<Verb>;
+  load(): Promise<CliCommand>;
 }
 
 export function textFlag(flags: Flags, name: string): string | undefined {

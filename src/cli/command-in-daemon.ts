@@ -15,7 +15,7 @@ import { projectRoots } from './project-roots.ts';
 import { reportFailure } from './report-failure.ts';
 import type { CommandHost, Need } from './with-host.ts';
 
-export interface Elsewhere {
+export interface CommandInDaemon {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -36,7 +36,7 @@ export interface Elsewhere {
 }
 
 /** Returns the exit status, or `local` if a person has to be asked and nothing was done yet. */
-export async function runElsewhere(elsewhere: Elsewhere): Promise<number | 'local'> {
+export async function runCommandInDaemon(elsewhere: CommandInDaemon): Promise<number | 'local'> {
   const { argv, cwd, env, home, host, config, stdout, stderr } = elsewhere;
   const cancel = new AbortController();
   const stop = (): void => cancel.abort(new PlugboardError('CANCELLED', 'Interrupted.'));

@@ -115,13 +115,13 @@ export const rows: readonly CommandRow[] = [
     name: 'import',
     group: MOVING,
     summary: 'import servers from other agents',
-    load: async () => (await import('./commands/import-command.ts')).importVerb,
+    load: async () => (await import('./commands/import-command.ts')).importCommand,
   },
   {
     name: 'export',
     group: MOVING,
     summary: 'write Plugboard into the configuration of another agent',
-    load: async () => (await import('./commands/export-command.ts')).exportVerb,
+    load: async () => (await import('./commands/export-command.ts')).exportCommand,
   },
   {
     name: 'plugin',

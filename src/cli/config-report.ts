@@ -10,14 +10,14 @@ import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
-import type { TrustVerdict } from '../policy/trust.ts';
+import type { TrustDecision } from '../policy/trust.ts';
 import { waitingFor } from '../policy/waiting.ts';
 import type { Context } from './cli-command.ts';
 
-type Verdicts = ReadonlyMap<string, TrustVerdict>;
+type EraCache = ReadonlyMap<string, TrustDecision>;
 
 /** Returns verdicts for the servers that need approval. The store and its hashing are loaded only if there are any. */
-export async function trustVerdicts(specs: readonly ServerSpec[], context: Context): Promise<Verdicts> {
+export async function trustDecisions(specs: readonly ServerSpec[], context: Context): Promise<EraCache> {
   const asked = specs.filter(needsConsent);
   if (asked.length === 0) return new Map();
   const { openTrust } = await import('../policy/trust.ts');
@@ -27,7 +27,7 @@ export async function trustVerdicts(specs: readonly ServerSpec[], context: Conte
 /** `tools`: number of tools at the last connection; 0 for a server that may not run. */
 export function configuredReport(
   spec: ServerSpec,
-  verdicts: Verdicts,
+  verdicts: EraCache,
   {
     authority,
     home,
@@ -60,7 +60,7 @@ export function errorDocument({ code, message, hint }: PlugboardError): NonNulla
 /** Returns one server as `get`, `add` and similar commands print it with `--json`. */
 export function serverDocument(
   spec: ServerSpec,
-  verdicts: Verdicts,
+  verdicts: EraCache,
   authority: Authority,
 ): Record<string, unknown> {
   const admission = admit(spec, verdicts.get(spec.name), authority);

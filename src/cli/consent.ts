@@ -7,7 +7,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { reveal } from '../policy/clean.ts';
 import { consentTerms, replacedBy, shownInputs } from '../policy/consent-terms.ts';
 import { runsInProject } from '../policy/needs-consent.ts';
-import type { TrustVerdict } from '../policy/trust.ts';
+import type { TrustDecision } from '../policy/trust.ts';
 import { WORKSPACE_NAME } from '../workspace/workspace-entry.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './cli-command.ts';
@@ -17,7 +17,7 @@ import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
 /** Shows everything that determines what would run; invisible characters are written as escapes. */
 export function describeForConsent(
   spec: ServerSpec,
-  verdict: TrustVerdict | undefined,
+  verdict: TrustDecision | undefined,
   replaced: string | undefined,
 ): string {
   const folder = runsInProject(spec) ? [['runs in', reveal(spec.baseDir)] as const] : [];
@@ -81,7 +81,7 @@ function originOf(spec: ServerSpec): string {
 export async function askForTrust(
   context: Context,
   spec: ServerSpec,
-  verdict: TrustVerdict | undefined,
+  verdict: TrustDecision | undefined,
   replaced?: string,
 ): Promise<boolean> {
   const { output } = context;

@@ -52,7 +52,7 @@ export async function askElicitation(output: Output, request: ElicitRequest): Pr
 
 /** Asks until the answer is valid for the field, so that the server only receives values it asked for. */
 async function askField(
-  { output, prompter, signal }: Asking,
+  { output, prompter, signal }: ServerWork,
   name: string,
   field: Field,
   required: boolean,
@@ -65,7 +65,7 @@ async function askField(
   }
 }
 
-interface Asking {
+interface ServerWork {
   readonly output: Output;
   readonly prompter: Prompter;
   readonly signal: AbortSignal | undefined;

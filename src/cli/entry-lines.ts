@@ -4,7 +4,7 @@ import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { reveal } from '../policy/clean.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import { layOut } from './table.ts';
 
 /** A name and a value; an empty name continues the previous pair. */
@@ -20,7 +20,7 @@ export function recordPairs(entry: Readonly<Record<string, unknown>>): Pair[] {
   const { command, args, ...rest } = entry;
   if (typeof command === 'string') {
     const words = Array.isArray(args) ? args.map(String) : [];
-    pairs.push(['command', joinWords([command, ...words].map(reveal))]);
+    pairs.push(['command', joinArgv([command, ...words].map(reveal))]);
   }
   for (const [key, value] of Object.entries(rest)) {
     if (isRecord(value) && Object.values(value).every((each) => typeof each === 'string')) {

@@ -3,7 +3,7 @@
 import type { Tool } from '../catalog/tool.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { hidesText } from '../policy/clean.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import { propertiesOf, requiredOf, resolved, type Schema } from './schema-text.ts';
 
 /** Maximum nesting of objects and lists in the example. */
@@ -26,7 +26,7 @@ export function exampleCall({ server, tool, inputSchema }: Tool): string | undef
   // A tool name that starts with a dash would be parsed as a flag.
   const target = tool.startsWith('-') ? [`${server}.${tool}`] : [server, tool];
   const words = ['plugboard', 'call', ...target, ...given];
-  return words.some((word) => hidesText(word) || /[\n\r]/.test(word)) ? undefined : joinWords(words);
+  return words.some((word) => hidesText(word) || /[\n\r]/.test(word)) ? undefined : joinArgv(words);
 }
 
 /** Formats an argument as `call` parses it: text and plain numbers unchanged, everything else as JSON. */

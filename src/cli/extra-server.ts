@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import type { ServerEntry } from '../config/entry.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { PlugboardError } from '../errors.ts';
-import { splitWords } from './argv.ts';
+import { splitArgv } from './argv.ts';
 
 const EXAMPLE =
   "Write --server 'files=npx -y some-server', or --server docs=https://example.com/mcp. See plugboard --help.";
@@ -40,7 +40,7 @@ function apart(value: string): { readonly name: string; readonly rest: string } 
 
 /** Parses a url, followed by headers in the form `Name:value`. */
 function urlEntry(text: string): ServerEntry {
-  const [url = '', ...words] = splitWords(text);
+  const [url = '', ...words] = splitArgv(text);
   if (!URL.canParse(url)) {
     throw new PlugboardError('USAGE', `--server was given "${url}", which is not a url.`, { hint: EXAMPLE });
   }
@@ -60,7 +60,7 @@ function urlEntry(text: string): ServerEntry {
 
 /** Assignments before a command set its environment, as in a shell. */
 function commandEntry(text: string, cwd: string): ServerEntry {
-  const words = splitWords(text);
+  const words = splitArgv(text);
   const first = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
   const [command, ...args] = first === -1 ? [] : words.slice(first).map(fromHome);
   if (command === undefined) {

@@ -5,7 +5,7 @@ import { plainName } from '../catalog/tool-names.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import type { CalledTool } from './call-target.ts';
 import { didYouMean } from './known-server.ts';
 import type { CommandHost } from './with-host.ts';
@@ -27,7 +27,7 @@ export function refuseHidden(host: Pick<CommandHost, 'inspect'>, spec: ServerSpe
   ].join(' or ');
   throw new PlugboardError('UNKNOWN_TOOL', `${server} has "${name}", but its entry hides it (${keys}).`, {
     server,
-    hint: `To call it, change ${keys} with ${joinWords(['plugboard', 'edit', server])}.`,
+    hint: `To call it, change ${keys} with ${joinArgv(['plugboard', 'edit', server])}.`,
   });
 }
 
@@ -51,7 +51,7 @@ export function findTool(
     offered.flatMap(({ server, tool }) => [tool, plainName(server, tool, 'gateway')]),
   );
   const [server = ''] = servers;
-  const show = `Run ${joinWords(['plugboard', 'tools', server])} to see all of them.`;
+  const show = `Run ${joinArgv(['plugboard', 'tools', server])} to see all of them.`;
   throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
     server,
     hint: near.length > 0 ? `${didYouMean(near)} ${show}` : show,

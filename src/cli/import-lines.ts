@@ -4,7 +4,7 @@ import type { Found, FoundFile } from '../config/import/find.ts';
 import type { Agent } from '../config/import/foreign-agent.ts';
 import { clean, reveal } from '../policy/clean.ts';
 import type { Difference } from '../policy/differences.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import type { Action, Planned } from './import-plan.ts';
 import type { Output } from './output.ts';
 import type { Paint } from './paint.ts';
@@ -88,5 +88,5 @@ function changeLines({ path, before, after }: Difference, paint: Paint): string[
 function target({ shown }: Planned): string {
   const { command, args, url } = shown;
   if (typeof command !== 'string') return reveal(String(url));
-  return joinWords([command, ...(Array.isArray(args) ? args.map(String) : [])].map(reveal));
+  return joinArgv([command, ...(Array.isArray(args) ? args.map(String) : [])].map(reveal));
 }

@@ -3,7 +3,7 @@
 import type { ServerReport } from '../host/host-report.ts';
 import { loadEffective } from '../policy/effective.ts';
 import type { Context } from './cli-command.ts';
-import { configuredReport, trustVerdicts } from './config-report.ts';
+import { configuredReport, trustDecisions } from './config-report.ts';
 import type { Output } from './output.ts';
 import { noteProblems } from './problems.ts';
 import { reportLines, rowLayout, summary, toolCount } from './report-lines.ts';
@@ -16,7 +16,7 @@ const MIN_ROWS = 5;
 export async function overview(context: Context): Promise<number> {
   const { output, cwd, home, extra } = context;
   const config = await loadEffective({ cwd, home, env: context.env, extra });
-  const verdicts = await trustVerdicts(config.servers, context);
+  const verdicts = await trustDecisions(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
   const reports = config.servers.map((spec) => configuredReport(spec, verdicts, { authority, home, config }));
   noteProblems(config.problems, output);

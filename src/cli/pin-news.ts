@@ -4,7 +4,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import { clean } from '../policy/clean.ts';
 import { pinKey } from '../policy/pins.ts';
 import { type PinNews, takeNews } from '../policy/pins-news.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 
 const MAX_NAMED = 5;
@@ -24,7 +24,7 @@ function newsText({ server, changed, added }: PinNews): string {
   const look =
     shown === undefined || shown === 'its instructions' ? ['info', server] : ['tool', server, shown];
   return clean(
-    `${server} has other definitions than when you last used it (${what.join('; ')}). They are used as they are now. ${joinWords(['plugboard', ...look])} shows one; "pins": "hold" in its entry holds changes back until you accept them.`,
+    `${server} has other definitions than when you last used it (${what.join('; ')}). They are used as they are now. ${joinArgv(['plugboard', ...look])} shows one; "pins": "hold" in its entry holds changes back until you accept them.`,
     { multiline: false },
   );
 }

@@ -18,10 +18,10 @@ import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
 import { waitingFor } from '../policy/waiting.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
-import { joinWords } from './argv.ts';
+import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 import { keepClientSecret } from './client-secret.ts';
-import { errorDocument, serverDocument, trustVerdicts } from './config-report.ts';
+import { errorDocument, serverDocument, trustDecisions } from './config-report.ts';
 import { consentStore } from './consent-store.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { describeFailure } from './report-failure.ts';
@@ -105,7 +105,7 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
       : await keepClientSecret(context, expanded, secret);
   await keepInputs(context, added, inputs);
 
-  const verdicts = await trustVerdicts([added], context);
+  const verdicts = await trustDecisions([added], context);
   const authority = { managed: config.managed, env: context.env };
   const { paint } = output;
   const admission = admit(added, verdicts.get(name), authority);
@@ -135,7 +135,7 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
       ...pathNotes(added),
       ...placeholdersIn(added.raw).map(
         ({ key, text }) =>
-          `${key} looks like a placeholder (${text}): replace it with plugboard set ${joinWords([name])} ${key}=<value>`,
+          `${key} looks like a placeholder (${text}): replace it with plugboard set ${joinArgv([name])} ${key}=<value>`,
       ),
       ...scanEntry(added, config.servers),
     ],
@@ -144,8 +144,8 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
 
 function nextStep({ name, entry }: ServerSpec): string {
   return entry.enabled === false
-    ? `It is disabled. Run ${joinWords(['plugboard', 'enable', name])} to use it.`
-    : `Not started yet. Run ${joinWords(['plugboard', 'test', name])} to connect and check its tools.`;
+    ? `It is disabled. Run ${joinArgv(['plugboard', 'enable', name])} to use it.`
+    : `Not started yet. Run ${joinArgv(['plugboard', 'test', name])} to connect and check its tools.`;
 }
 
 /** Notes a relative path that does not exist here and would not be found from the folder in which the server starts. */

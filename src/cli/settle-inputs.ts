@@ -8,7 +8,7 @@ import { admit } from '../policy/admit.ts';
 import { reveal } from '../policy/clean.ts';
 import { askForChoice, askForSecret, askForText } from './ask.ts';
 import type { Context } from './cli-command.ts';
-import { trustVerdicts } from './config-report.ts';
+import { trustDecisions } from './config-report.ts';
 
 /** Opens the input values of this home; missing ones are asked for if there is a terminal. */
 export function openInputs(context: Context): InputValues {
@@ -32,7 +32,7 @@ export async function settleInputs(
   const needy = specs.filter((spec) => inputIds(spec).length > 0);
   if (!context.output.canAsk || needy.length === 0) return;
   const inputs = openInputs(context);
-  const verdicts = await trustVerdicts(needy, context);
+  const verdicts = await trustDecisions(needy, context);
   const authority = { managed: config.managed, env: context.env };
   for (const spec of needy) {
     if (admit(spec, verdicts.get(spec.name), authority).status !== 'idle') continue;

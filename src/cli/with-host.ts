@@ -11,7 +11,7 @@ import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
 import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
 import type { Context } from './cli-command.ts';
-import { trustVerdicts } from './config-report.ts';
+import { trustDecisions } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
 import { labelled } from './labelled.ts';
@@ -178,7 +178,7 @@ async function settleTrust(
     .map((name) => findServer(config, name))
     .filter((spec) => needsConsent(spec) && !refused.has(spec.name));
   if (!context.output.canAsk || specs.length === 0) return config;
-  const verdicts = await trustVerdicts(specs, context);
+  const verdicts = await trustDecisions(specs, context);
   const { askForTrust } = await import('./consent.ts');
   for (const spec of specs) {
     const verdict = verdicts.get(spec.name);

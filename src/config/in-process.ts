@@ -47,7 +47,7 @@ export type InProcessFactory = (server: {
 }) => InProcessServer | Promise<InProcessServer>;
 
 /** Returns the method that connects to a server; undefined for objects that are not servers. */
-export function joinedBy(server: unknown): 'serve' | 'transport' | 'connect' | undefined {
+export function connectedBy(server: unknown): 'serve' | 'transport' | 'connect' | undefined {
   if (typeof server !== 'object' || server === null) return undefined;
   const has = (key: string): boolean =>
     key in server && typeof server[key as keyof typeof server] === 'function';
@@ -56,10 +56,10 @@ export function joinedBy(server: unknown): 'serve' | 'transport' | 'connect' | u
 
 /** True for an object that refuses a second connection. */
 export function servesOneConnection(server: InProcessServer | InProcessFactory): boolean {
-  return joinedBy(server) === 'connect';
+  return connectedBy(server) === 'connect';
 }
 
 /** True for objects that can be used as in-process servers. */
 export function isInProcessServer(value: unknown): value is InProcessServer {
-  return joinedBy(value) !== undefined;
+  return connectedBy(value) !== undefined;
 }

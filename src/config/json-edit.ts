@@ -170,7 +170,7 @@ function cutLine(text: string, from: number, to: number): string {
   return splice(text, from, before.trim() === '' || /\s$/.test(before) ? to + blanks : to, '');
 }
 
-/** Turns `{ }` and a brace on its own line into `{}`. */
+/** SessionQueue `{ }` and a brace on its own line into `{}`. */
 function closedUp(text: string, offset: number): string {
   const blanks = /^\{\s*\}/.exec(text.slice(offset));
   return blanks ? splice(text, offset, offset + blanks[0].length, '{}') : text;

@@ -2,28 +2,28 @@
 
 import type { Live } from './live-connection.ts';
 
-export class Departures {
+export class ClosingConnections {
   readonly #closing = new Set<Promise<void>>();
   /** Connections that were replaced while calls ran on them. */
-  readonly #outgrown = new Set<Live>();
+  readonly #draining = new Set<Live>();
 
   /** Closes the connection now. */
   close(live: Live): void {
-    this.#outgrown.delete(live);
+    this.#draining.delete(live);
     this.track(live.close());
   }
 
   /** For connections without a process: closes after the pending responses have arrived. */
-  outgrow(live: Live): void {
+  drain(live: Live): void {
     live.retire();
-    this.#outgrown.add(live);
+    this.#draining.add(live);
     void live.peer.idle().then(() => {
-      if (this.#outgrown.has(live)) this.close(live);
+      if (this.#draining.has(live)) this.close(live);
     });
   }
 
   hurry(): void {
-    for (const live of this.#outgrown) this.close(live);
+    for (const live of this.#draining) this.close(live);
   }
 
   track(done: Promise<void>): void {

@@ -5,7 +5,7 @@ import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { Connection } from './connection.ts';
-import type { Verdicts } from './era-cache.ts';
+import type { EraCache } from './era-cache.ts';
 import type { Implementation } from './eras.ts';
 import type { ListEvent } from './live-connection.ts';
 import type { LogMessage } from './log-gate.ts';
@@ -24,14 +24,14 @@ export interface ConnectionContext {
   /** The client capabilities declared when a server connects. */
   readonly capabilities: () => Readonly<Record<string, unknown>>;
   /** The remembered eras that apply to a server. */
-  readonly verdicts: (spec: ServerSpec) => Verdicts;
+  readonly eraCache: (spec: ServerSpec) => EraCache;
   /** Resolves variables and input values of the entry; throws an error that names the missing one. */
   readonly expand: (spec: ServerSpec) => ServerEntry | Promise<ServerEntry>;
   readonly transport: (spec: ServerSpec, entry: ServerEntry, choice: TransportChoice) => Promise<Transport>;
   readonly fallsBackToSse: (entry: ServerEntry, error: PlugboardError) => boolean;
   readonly startupTimeoutMs: (entry: ServerEntry) => number;
   /** Idle time after which a server is stopped until it is needed; undefined: never. */
-  readonly restAfterMs: (entry: ServerEntry) => number | undefined;
+  readonly idleAfterMs: (entry: ServerEntry) => number | undefined;
   /** Answers requests of a server: elicitation, sampling, roots. */
   readonly questions: { of(connection: Connection): AnswerQuestion };
   /** The server reports that the page of a URL elicitation is complete. */

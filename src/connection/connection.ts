@@ -7,7 +7,7 @@ import { whileOpen } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
 import { type Alarm, abortable, setAlarm } from './alarm.ts';
-import { Departures } from './closing-connections.ts';
+import { ClosingConnections } from './closing-connections.ts';
 import type { ConnectionContext } from './connection-context.ts';
 import type { Negotiated } from './eras.ts';
 import type { ListKind, ListResult } from './listing.ts';
@@ -26,9 +26,9 @@ import {
   refusalOf,
   startTimeout,
 } from './reasons.ts';
-import { PatientLister } from './retrying-lister.ts';
+import { RetryingLister } from './retrying-lister.ts';
 import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
-import { Newcomer } from './server-receiver.ts';
+import { ServerReceiver } from './server-receiver.ts';
 import { type ConnectionState, transition } from './state.ts';
 
 /** A start in progress. Once aborted it is ending, and a new start may follow it. */
@@ -43,8 +43,8 @@ export class Connection {
   readonly #log: LogGate;
   /** Separate from the server's own log, so that its rate limit never drops our messages about the server. */
   readonly #notices: LogGate;
-  readonly #departures = new Departures();
-  readonly #lister: PatientLister;
+  readonly #closingConnections = new ClosingConnections();
+  readonly #lister: RetryingLister;
   readonly #answer: AnswerQuestion;
   #state: ConnectionState;
   #live: Live | undefined;
@@ -62,7 +62,7 @@ export class Connection {
     this.#context = context;
     this.#log = new LogGate(context.clock, (message) => context.log(this, message));
     this.#notices = new LogGate(context.clock, (message) => context.log(this, message));
-    this.#lister = new PatientLister(context);
+    this.#lister = new RetryingLister(context);
     this.#answer = context.questions.of(this);
   }
 
@@ -272,7 +272,7 @@ export class Connection {
     const { clock } = this.#context;
     await before?.done.catch(() => {});
     // A replaced connection is closed before its successor opens.
-    await this.#departures.gone();
+    await this.#closingConnections.gone();
     let cancelTimer = (): void => {};
     let entry: ServerEntry | undefined;
     try {
@@ -286,7 +286,7 @@ export class Connection {
     } catch (thrown) {
       const error = forServer(asPlugboardError(thrown), this.name);
       if (entry !== undefined && error.code !== 'CANCELLED' && !isSignedOut(error)) {
-        this.#context.verdicts(this.spec).forget(entry);
+        this.#context.eraCache(this.spec).forget(entry);
       }
       // A start that was replaced by a newer one must not set the state.
       if (this.#starting?.attempt === attempt) this.#broke(error);
@@ -300,7 +300,7 @@ export class Connection {
     const context = this.#context;
     const phases: Phase[] = [];
     this.#phases = phases;
-    const newcomer = new Newcomer({
+    const receiver = new ServerReceiver({
       answer: this.#answer,
       lost: (live, error) => this.#lost(live, error ?? gone()),
       notice: ({ level, message }) => (level === 'warning' ? this.#notices : this.#log).pass(level, message),
@@ -312,27 +312,27 @@ export class Connection {
         return transport;
       },
       fallsBackToSse: (error) => context.fallsBackToSse(entry, error),
-      owner: newcomer,
+      owner: receiver,
       clock: context.clock,
       client: context.client,
       capabilities: context.capabilities(),
       logLevel: context.logLevel(),
-      verdict: context.verdicts(this.spec).get(entry),
+      verdict: context.eraCache(this.spec).get(entry),
       signal,
       phases,
       notice: (message) => this.#notices.pass('warning', message),
-      closing: (done) => this.#departures.track(done),
+      closing: (done) => this.#closingConnections.track(done),
     });
     if (signal.aborted || this.#closed) {
-      this.#departures.track(opened.peer.close());
+      this.#closingConnections.track(opened.peer.close());
       throw asPlugboardError(signal.reason, 'CANCELLED');
     }
-    if (opened.certain) context.verdicts(this.spec).remember(entry, opened.negotiated);
+    if (opened.certain) context.eraCache(this.spec).remember(entry, opened.negotiated);
     const live = new Live(opened, {
       clock: context.clock,
       random: context.random,
       logLevel: context.logLevel(this),
-      restAfterMs: context.restAfterMs(entry),
+      idleAfterMs: context.idleAfterMs(entry),
       rest: () => this.rest(),
       relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
@@ -348,7 +348,7 @@ export class Connection {
     this.#everConnected = true;
     this.#move(transition(this.#state, { type: 'opened', at: ticksOf(context.clock) }));
     void this.pushSandboxState();
-    newcomer.settle(live);
+    receiver.settle(live);
   }
 
   // Refresh.
@@ -370,7 +370,7 @@ export class Connection {
     if (this.#closed) return false;
     if (error.detail.sessionExpired) {
       if (this.#live === live) {
-        this.#outgrow(live);
+        this.#drain(live);
         this.#move(transition(this.#state, { type: 'renew', at: ticksOf(this.#context.clock) }));
         this.connect().catch(() => {});
       }
@@ -378,7 +378,7 @@ export class Connection {
     }
     // The transport itself cannot detect these failures.
     if ((isUnreachable(error) || isSignedOut(error)) && this.#live === live) {
-      this.#outgrow(live);
+      this.#drain(live);
       this.#broke(forServer(error, this.name));
     }
     // The server may have ended for good: reading the list again detects that.
@@ -426,7 +426,7 @@ export class Connection {
     this.#stop(byRequest(this.name, how));
     this.#move(transition(this.#state, { type: 'disconnect' }));
     await start?.done.catch(() => {});
-    await this.#departures.gone();
+    await this.#closingConnections.gone();
   }
 
   #stop(reason: PlugboardError): void {
@@ -435,17 +435,17 @@ export class Connection {
     this.#lister.hurry();
     this.#starting?.attempt.abort(reason);
     if (this.#live !== undefined) this.#retire(this.#live);
-    this.#departures.hurry();
+    this.#closingConnections.hurry();
   }
 
-  #outgrow(live: Live): void {
+  #drain(live: Live): void {
     this.#live = undefined;
-    this.#departures.outgrow(live);
+    this.#closingConnections.drain(live);
   }
 
   #retire(live: Live): void {
     if (this.#live === live) this.#live = undefined;
-    this.#departures.close(live);
+    this.#closingConnections.close(live);
   }
 
   #move(next: ConnectionState): void {

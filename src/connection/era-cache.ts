@@ -9,18 +9,18 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
-import type { Negotiated, Verdict } from './eras.ts';
+import type { Negotiated, RememberedEra } from './eras.ts';
 
 /** A remembered legacy era must expire: an upgraded server still accepts legacy requests. */
-export const VERDICT_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
-const MAX_VERDICTS = 1_000;
+export const ERA_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
+const MAX_REMEMBERED_ERAS = 1_000;
 
-interface DatedVerdict extends Dated {
-  readonly verdict: Verdict;
+interface DatedEra extends Dated {
+  readonly verdict: RememberedEra;
 }
 
-export interface Verdicts {
-  get(entry: ServerEntry): Verdict | undefined;
+export interface EraCache {
+  get(entry: ServerEntry): RememberedEra | undefined;
   /** Remembers the negotiated era; written to disk in the background. */
   remember(entry: ServerEntry, negotiated: Negotiated): void;
   /** Called after a failed start, which an outdated era may have caused. */
@@ -30,26 +30,26 @@ export interface Verdicts {
 }
 
 /** For servers whose era is not stored: each start probes. */
-export const NO_VERDICTS: Verdicts = {
+export const NO_ERA_CACHE: EraCache = {
   get: () => undefined,
   remember: () => {},
   forget: () => {},
   flush: () => Promise.resolve(),
 };
 
-export async function openVerdicts(home: Home, clock: Clock): Promise<Verdicts> {
-  const known = await Remembered.open<DatedVerdict>({
+export async function openEraCache(home: Home, clock: Clock): Promise<EraCache> {
+  const known = await Remembered.open<DatedEra>({
     file: join(home.cache, 'eras.json'),
     lockDir: join(home.run, 'locks'),
-    maxEntries: MAX_VERDICTS,
+    maxEntries: MAX_REMEMBERED_ERAS,
     parse: ({ at, verdict }) => {
-      const parsed = parseVerdict(verdict);
+      const parsed = parseEra(verdict);
       return parsed === undefined ? undefined : { at: Number(at), verdict: parsed };
     },
   });
-  const current = (key: string): Verdict | undefined => {
+  const current = (key: string): RememberedEra | undefined => {
     const remembered = known.get(key);
-    if (remembered === undefined || clock.now() - remembered.at > VERDICT_MAX_AGE_MS) return undefined;
+    if (remembered === undefined || clock.now() - remembered.at > ERA_MAX_AGE_MS) return undefined;
     return remembered.verdict;
   };
   return {
@@ -76,7 +76,7 @@ function keyOf(entry: ServerEntry): string {
 }
 
 /** Files of earlier versions contain more members; only the era is read. */
-function parseVerdict(value: unknown): Verdict | undefined {
+function parseEra(value: unknown): RememberedEra | undefined {
   const era = isRecord(value) ? value['era'] : undefined;
   return era === 'legacy' || era === 'modern' ? { era } : undefined;
 }

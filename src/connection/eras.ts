@@ -50,7 +50,7 @@ export interface Negotiated {
 }
 
 /** The era of a server at its last start. Its capabilities and info are read again at each start. */
-export interface Verdict {
+export interface RememberedEra {
   readonly era: Era;
 }
 

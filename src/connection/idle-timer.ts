@@ -2,7 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 
-export class Rest {
+export class IdleTimer {
   readonly #clock: Clock;
   readonly #afterMs: number;
   readonly #rest: () => void;

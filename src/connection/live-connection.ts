@@ -4,7 +4,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Negotiated } from './eras.ts';
 import { freshForMs } from './freshness.ts';
-import { Rest } from './idle-timer.ts';
+import { IdleTimer } from './idle-timer.ts';
 import { type ChangingList, declaresChanges, Subscription } from './listen.ts';
 import type { ListResult } from './listing.ts';
 import type { LogLevel } from './log-levels.ts';
@@ -26,7 +26,7 @@ export interface LiveHooks {
   /** The initial minimum log level for a legacy server. */
   readonly logLevel: LogLevel;
   /** Idle time after which `rest` is called; undefined: never. */
-  readonly restAfterMs: number | undefined;
+  readonly idleAfterMs: number | undefined;
   readonly rest: () => void;
   /** Reads the tool list again, with the connection owner's retries. */
   readonly relist: (live: Live) => Promise<ListResult>;
@@ -50,7 +50,7 @@ export class Live {
   readonly #hooks: LiveHooks;
   readonly #refresher: Refresher;
   readonly #subscription: Subscription | undefined;
-  readonly #rest: Rest | undefined;
+  readonly #rest: IdleTimer | undefined;
   #watching = false;
   #logLevel: LogLevel | undefined;
   #levelSet: Promise<void> | undefined;
@@ -67,8 +67,8 @@ export class Live {
     this.#readAt = hooks.clock.now();
     this.#hooks = hooks;
     this.#refresher = new Refresher({ clock: hooks.clock, run: () => this.#readAgain() });
-    const { restAfterMs } = hooks;
-    this.#rest = restAfterMs === undefined ? undefined : new Rest(hooks.clock, restAfterMs, hooks.rest);
+    const { idleAfterMs } = hooks;
+    this.#rest = idleAfterMs === undefined ? undefined : new IdleTimer(hooks.clock, idleAfterMs, hooks.rest);
     const { cut, remark } = opened.tools;
     if (cut !== undefined) hooks.warn(`the tool list was cut short: ${cut}`);
     if (remark !== undefined) hooks.warn(`the tool list: ${remark}`);

@@ -18,13 +18,13 @@ import {
   META,
   MODERN_VERSION,
   type Negotiated,
+  type RememberedEra,
   RPC_UNSUPPORTED_VERSION,
-  type Verdict,
 } from './eras.ts';
 import { isRemote, type Params, type Peer } from './peer.ts';
 
 /** How long to wait for a silent server on a pipe before `initialize` follows the probe. */
-export const PROBE_PATIENCE_MS = 3_000;
+export const PROBE_TIMEOUT_MS = 3_000;
 /** With both requests sent and one answered, how long to wait for the other response. */
 export const SECOND_ANSWER_MS = 1_000;
 
@@ -32,13 +32,13 @@ export interface NegotiateOptions {
   readonly client: Implementation;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly logLevel: string;
-  readonly verdict?: Verdict | undefined;
+  readonly verdict?: RememberedEra | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly notice: (message: string) => void;
 }
 
-export interface Verdicted {
+export interface DecidedEra {
   readonly negotiated: Negotiated;
   /**
    * Whether the next start may rely on it: false if the server offered both eras and the legacy one was used for speed.
@@ -46,7 +46,7 @@ export interface Verdicted {
   readonly certain: boolean;
 }
 
-export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
+export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<DecidedEra> {
   const { verdict } = options;
   // The SSE transport predates the modern era: no SSE server supports the probe.
   if (verdict?.era === 'legacy' || peer.transport.kind === 'sse') {
@@ -64,7 +64,7 @@ function adopt<T extends Negotiated | undefined>(peer: Peer, discovered: T, opti
 }
 
 /** The server was modern at its last start: other requests may follow before it responds. */
-async function rediscover(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
+async function rediscover(peer: Peer, options: NegotiateOptions): Promise<DecidedEra> {
   adopt(peer, undefined, options);
   const negotiated = readDiscovery(await discover(peer, undefined, options.signal));
   if (negotiated !== undefined) return { negotiated, certain: true };
@@ -78,7 +78,7 @@ function discover(peer: Peer, _meta: Params | undefined, signal: AbortSignal): P
   return ask().catch((error: unknown) => (offersModern(error) ? ask() : Promise.reject(error)));
 }
 
-async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> {
+async function probe(peer: Peer, options: NegotiateOptions): Promise<DecidedEra> {
   const meta = envelope(MODERN_VERSION, options.client, options.capabilities);
   const abandon = new AbortController();
   const signal = AbortSignal.any([options.signal, abandon.signal]);
@@ -86,9 +86,7 @@ async function probe(peer: Peer, options: NegotiateOptions): Promise<Verdicted> 
     readRefusal(asPlugboardError(error)),
   );
   // Over HTTP a request without a response is an outage, not an old server: no second request there.
-  const first = isRemote(peer.transport)
-    ? await asked
-    : await within(asked, PROBE_PATIENCE_MS, options.clock);
+  const first = isRemote(peer.transport) ? await asked : await within(asked, PROBE_TIMEOUT_MS, options.clock);
   if (first !== 'waited') {
     const negotiated = first === undefined ? await initialize(peer, options) : adopt(peer, first, options);
     return { negotiated, certain: true };
@@ -106,7 +104,7 @@ async function eitherAnswer(
   peer: Peer,
   asked: Promise<Negotiated | undefined>,
   options: NegotiateOptions,
-): Promise<Verdicted> {
+): Promise<DecidedEra> {
   const { clock } = options;
   const discovered = asked.catch(() => undefined);
   const opened = requestInitialize(peer, options).then(

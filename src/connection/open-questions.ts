@@ -44,7 +44,7 @@ export interface PutQuestion {
   answered<T>(asked: Promise<T>, inAWord: (answer: T) => string): Promise<T>;
 }
 
-export interface Board {
+export interface OpenQuestions {
   /** Reports a question, with the id of its call; throws if `signal` is already aborted. */
   put(question: Question, signal?: AbortSignal, call?: string): PutQuestion;
   /** Withdraws the open questions that match `applies`. */
@@ -53,7 +53,10 @@ export interface Board {
   close(): void;
 }
 
-export function createBoard(events: Pick<Emitter<QuestionEvents>, 'emit'>, idPrefix = ''): Board {
+export function createOpenQuestions(
+  events: Pick<Emitter<QuestionEvents>, 'emit'>,
+  idPrefix = '',
+): OpenQuestions {
   let asked = 0;
   let isClosed = false;
   const open = new Map<AbortController, Question>();

@@ -7,10 +7,10 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isErrorLine, tellingLine } from '../transport/cause-line.ts';
+import { causeLine, isErrorLine } from '../transport/cause-line.ts';
 import type { Transport } from '../transport/contract.ts';
 import { listeningLine } from '../transport/listening.ts';
-import type { Implementation, Negotiated, Verdict } from './eras.ts';
+import type { Implementation, Negotiated, RememberedEra } from './eras.ts';
 import { type ListResult, listAll } from './listing.ts';
 import { negotiate } from './negotiate.ts';
 import { Peer, type PeerOwner } from './peer.ts';
@@ -42,7 +42,7 @@ export interface OpenOptions {
   readonly client: Implementation;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly logLevel: string;
-  readonly verdict?: Verdict | undefined;
+  readonly verdict?: RememberedEra | undefined;
   readonly signal: AbortSignal;
   readonly phases: Phase[];
   readonly notice: (message: string) => void;
@@ -52,7 +52,7 @@ export interface OpenOptions {
 
 interface Plan {
   readonly choice: TransportChoice;
-  readonly verdict: Verdict | undefined;
+  readonly verdict: RememberedEra | undefined;
   readonly why: 'first' | 'renegotiate' | 'died-on-probe' | 'sse';
 }
 
@@ -142,14 +142,14 @@ const NETWORK =
 /** Finds the error that a silent server printed; undefined if it printed only notices. */
 function failedInside(stderr: string): { readonly line: string; readonly hint: string } | undefined {
   const network = stderr.split('\n').filter((text) => NETWORK.test(text));
-  const unreached = tellingLine(network.join('\n'), { latest: true });
+  const unreached = causeLine(network.join('\n'), { latest: true });
   if (unreached !== undefined) {
     return {
       line: unreached,
       hint: 'It cannot reach an address that it needs. Check the network, and give it the proxy in "env" of its entry if there is one.',
     };
   }
-  const line = tellingLine(stderr, { latest: true });
+  const line = causeLine(stderr, { latest: true });
   if (line === undefined || !isErrorLine(line)) return undefined;
   return { line, hint: 'Look at its stderr for the cause. Raise startupTimeoutMs if it only needs longer.' };
 }

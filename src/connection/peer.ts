@@ -21,7 +21,7 @@ import { type Deadline, Deadlines } from './deadlines.ts';
 import { type HandedOn, metaFor } from './handed-on.ts';
 import { readProgress } from './read-progress.ts';
 import { unknownResultType } from './result-type.ts';
-import { rpcError, serverWords } from './rpc-error.ts';
+import { rpcError, serverMessage } from './rpc-error.ts';
 
 /** Server requests that may be pending at the same time; further ones are rejected. */
 const MAX_SERVER_REQUESTS = 64;
@@ -180,11 +180,12 @@ export class Peer implements Receiver {
 
   notify(method: string, params?: Params): Promise<void> {
     if (this.#closed) return Promise.resolve();
-    const dressed = params === undefined && this.#envelope === undefined ? undefined : this.#dress(params);
+    const decorated =
+      params === undefined && this.#envelope === undefined ? undefined : this.#decorate(params);
     return this.#transport.send({
       jsonrpc: '2.0',
       method,
-      ...(dressed === undefined ? {} : { params: dressed }),
+      ...(decorated === undefined ? {} : { params: decorated }),
     });
   }
 
@@ -276,25 +277,25 @@ export class Peer implements Receiver {
 
   #send({ id, method, options, stream }: Pending, params: Params | undefined): void {
     const { headers, onProgress, handedOn } = options;
-    const dressed = this.#dress(params, onProgress === undefined ? undefined : id, handedOn);
+    const decorated = this.#decorate(params, onProgress === undefined ? undefined : id, handedOn);
     const sendOptions: SendOptions | undefined =
       stream === undefined && headers === undefined ? undefined : { signal: stream?.signal, headers };
     this.#transport
-      .send({ jsonrpc: '2.0', id, method, params: dressed }, sendOptions)
+      .send({ jsonrpc: '2.0', id, method, params: decorated }, sendOptions)
       .catch((error: unknown) => {
         const pending = this.#pending.get(id);
         if (pending !== undefined) this.#fail(pending, asPlugboardError(error, 'CONNECTION_LOST'));
       });
   }
 
-  #dress(params: Params | undefined, progressToken?: number, handedOn?: HandedOn): Params {
+  #decorate(params: Params | undefined, progressToken?: number, handedOn?: HandedOn): Params {
     const envelope = this.#envelope;
     const own = params?.['_meta'];
     if (handedOn !== undefined) {
       const meta = metaFor(envelope, handedOn, own);
       if (progressToken !== undefined) meta['progressToken'] = progressToken;
-      const dressed = { ...handedOn.params, ...params };
-      return Object.keys(meta).length === 0 ? dressed : Object.assign(dressed, { _meta: meta });
+      const decorated = { ...handedOn.params, ...params };
+      return Object.keys(meta).length === 0 ? decorated : Object.assign(decorated, { _meta: meta });
     }
     if (envelope === undefined && progressToken === undefined) return params ?? {};
     // The most frequent case: a call to a legacy server.
@@ -403,7 +404,7 @@ export class Peer implements Receiver {
   #endStream(id: number, reason: unknown): void {
     const pending = this.#pending.get(id);
     if (pending?.method !== 'subscriptions/listen') return;
-    const why = typeof reason === 'string' ? `: ${serverWords(reason)}` : '';
+    const why = typeof reason === 'string' ? `: ${serverMessage(reason)}` : '';
     this.#fail(pending, new PlugboardError('CONNECTION_LOST', `the server ended the subscription${why}`));
     pending.stream?.abort();
   }
@@ -413,7 +414,7 @@ export class Peer implements Receiver {
     if (this.#envelope === undefined) void this.#serve(id, method, params);
     else if (!this.#forbidden) {
       this.#forbidden = true;
-      const what = JSON.stringify(serverWords(method).slice(0, MAX_METHOD_CHARS));
+      const what = JSON.stringify(serverMessage(method).slice(0, MAX_METHOD_CHARS));
       const message = `it sent the request ${what}, which this protocol version forbids; such requests are ignored`;
       this.notice({ level: 'warning', message });
     }

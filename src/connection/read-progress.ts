@@ -2,13 +2,13 @@
 
 import { isRecord } from '../lib/json-rpc.ts';
 import type { Params, Progress } from './peer.ts';
-import { serverWords } from './rpc-error.ts';
+import { serverMessage } from './rpc-error.ts';
 
 export function readProgress(progress: number, { total, message, _meta }: Params): Progress {
   return {
     progress,
     ...(typeof total === 'number' ? { total } : {}),
-    ...(typeof message === 'string' ? { message: serverWords(message) } : {}),
+    ...(typeof message === 'string' ? { message: serverMessage(message) } : {}),
     ...(isRecord(_meta) ? { _meta } : {}),
   };
 }

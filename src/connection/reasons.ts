@@ -25,7 +25,7 @@ export function hostClosed(server?: string): PlugboardError {
 }
 
 /** Returns the hint for a request that timed out; `timeoutMs`: the caller's value that replaced `toolTimeoutMs`. */
-export function patienceHint({ code }: PlugboardError, timeoutMs?: number): string | undefined {
+export function timeoutHint({ code }: PlugboardError, timeoutMs?: number): string | undefined {
   if (code !== 'TIMEOUT') return undefined;
   return timeoutMs === undefined
     ? 'Raise toolTimeoutMs for servers that work long without progress.'

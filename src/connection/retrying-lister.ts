@@ -9,7 +9,7 @@ import type { Peer } from './peer.ts';
 export const MAX_LIST_TRIES = 4;
 const MAX_RETRY_AFTER_MS = 10_000;
 
-export class PatientLister {
+export class RetryingLister {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #pauses = new Set<Alarm>();

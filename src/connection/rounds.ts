@@ -38,7 +38,7 @@ export function requestWithRounds(
   );
 }
 
-interface Asking {
+interface ServerWork {
   readonly method: string;
   readonly params: Params;
   readonly options: RequestOptions;
@@ -47,7 +47,7 @@ interface Asking {
   readonly first: unknown;
 }
 
-async function goOn(peer: Peer, asking: Asking): Promise<unknown> {
+async function goOn(peer: Peer, asking: ServerWork): Promise<unknown> {
   const { method, params, options, answer, startedAt } = asking;
   let result = asking.first;
   // The total limit applies to all rounds together; the time that a person takes to answer is excluded.

@@ -5,11 +5,11 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
 /** For the message of an error or a progress notification. */
-const MAX_WORDS_CHARS = 8_192;
+const MAX_TEXT_CHARS = 8_192;
 
 /** Cleans and truncates server text outside of results, which people, logs and models read. */
-export function serverWords(text: string): string {
-  return clean(text, { max: MAX_WORDS_CHARS });
+export function serverMessage(text: string): string {
+  return clean(text, { max: MAX_TEXT_CHARS });
 }
 
 /**
@@ -19,7 +19,7 @@ export function withCause(message: string, data: unknown): string {
   const error = isRecord(data) ? data['error'] : undefined;
   const cause = isRecord(error) ? error['message'] : error;
   if (typeof cause !== 'string' || cause.trim() === '' || message.includes(cause)) return message;
-  return `${message}: ${serverWords(cause)}`;
+  return `${message}: ${serverMessage(cause)}`;
 }
 
 /** Modern: the request needs a capability that its client did not declare. */
@@ -49,7 +49,7 @@ function hintOn(code: number | undefined, data: unknown): SurfaceText | undefine
 export function rpcError(method: string, error: unknown): PlugboardError {
   const record = isRecord(error) ? error : {};
   const code = typeof record['code'] === 'number' ? record['code'] : undefined;
-  const message = typeof record['message'] === 'string' ? serverWords(record['message']) : 'no message';
+  const message = typeof record['message'] === 'string' ? serverMessage(record['message']) : 'no message';
   const text = withCause(message, record['data']);
   return new PlugboardError('PROTOCOL_ERROR', `${method} returned an error: ${text}`, {
     hint: hintOn(code, record['data']),

@@ -9,19 +9,19 @@ import type { AnswerQuestion } from './rounds.ts';
 /** Further notifications before the connection is established are dropped. */
 const MAX_EARLY_NOTIFICATIONS = 100;
 
-export interface NewcomerHooks {
+export interface ServerReceiverHooks {
   readonly answer: AnswerQuestion;
   readonly lost: (live: Live, error: PlugboardError | undefined) => void;
   readonly notice: (notice: Notice) => void;
 }
 
-export class Newcomer implements PeerOwner {
-  readonly #hooks: NewcomerHooks;
+export class ServerReceiver implements PeerOwner {
+  readonly #hooks: ServerReceiverHooks;
   #early: [method: string, params: Params][] = [];
   #live: Live | undefined;
   #endedBy: PlugboardError | undefined;
 
-  constructor(hooks: NewcomerHooks) {
+  constructor(hooks: ServerReceiverHooks) {
     this.#hooks = hooks;
   }
 

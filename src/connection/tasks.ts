@@ -12,7 +12,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import type { Era, Negotiated } from './eras.ts';
 import type { Params, Progress, RequestOptions } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
-import { serverWords, withCause } from './rpc-error.ts';
+import { serverMessage, withCause } from './rpc-error.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** Legacy `_meta` key: the task that a message belongs to. */
@@ -85,7 +85,7 @@ export function createdTask(raw: unknown, era: Era): TaskState | undefined {
 }
 
 /** Returns the state of a task of which only the id is known. */
-export function untoldTask(taskId: string): TaskState {
+export function unreportedTask(taskId: string): TaskState {
   return {
     taskId,
     status: 'working',
@@ -278,7 +278,7 @@ function readTask(raw: unknown): TaskState | undefined {
   return {
     taskId,
     status,
-    message: typeof statusMessage === 'string' ? serverWords(statusMessage) : undefined,
+    message: typeof statusMessage === 'string' ? serverMessage(statusMessage) : undefined,
     pollMs:
       typeof poll === 'number' && poll >= 0
         ? Math.min(Math.max(poll, MIN_POLL_MS), MAX_POLL_MS)
@@ -296,7 +296,7 @@ function isOutage({ code }: PlugboardError): boolean {
 
 function failed({ error, message }: TaskState): PlugboardError {
   const record = isRecord(error) ? error : {};
-  const said = typeof record['message'] === 'string' ? serverWords(record['message']) : message;
+  const said = typeof record['message'] === 'string' ? serverMessage(record['message']) : message;
   const text = withCause(said ?? '', record['data']);
   const { code, data } = record;
   return new PlugboardError('PROTOCOL_ERROR', `the task failed${because(text)}`, {

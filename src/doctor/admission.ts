@@ -1,8 +1,8 @@
 /** Checks whether a server may be started, and whether another entry with its name needs approval. */
 
-import type { Check, ServerCase } from './check.ts';
+import type { Check, CheckedServer } from './check.ts';
 
-export function checkAdmission({ spec, report }: ServerCase): Check | undefined {
+export function checkAdmission({ spec, report }: CheckedServer): Check | undefined {
   const { status, error } = report;
   const base = { id: 'admission', server: spec.name } as const;
   if (status === 'disabled') return { ...base, ok: true, message: 'It is switched off' };

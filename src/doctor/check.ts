@@ -38,7 +38,7 @@ export type CheckId =
   | 'duplicate';
 
 /** Everything that the checks examine, collected before they run. */
-export interface Patient {
+export interface DoctorContext {
   readonly config: LoadedConfig;
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
@@ -50,22 +50,22 @@ export interface Patient {
 }
 
 /** One server with the data that its checks need. */
-export interface ServerCase {
+export interface CheckedServer {
   readonly spec: ServerSpec;
   /** The entry with its variables expanded; undefined if one is missing. */
   readonly entry: ServerEntry | undefined;
   readonly report: ServerReport;
   readonly tools: readonly Tool[];
   readonly findings: readonly Finding[];
-  readonly patient: Patient;
+  readonly context: DoctorContext;
 }
 
-export function caseOf(spec: ServerSpec, patient: Patient): ServerCase | undefined {
-  const report = patient.reports.get(spec.name);
+export function checkedServerOf(spec: ServerSpec, context: DoctorContext): CheckedServer | undefined {
+  const report = context.reports.get(spec.name);
   if (report === undefined) return undefined;
-  const tools = patient.tools.filter(({ server }) => server === spec.name);
-  const findings = patient.findings.get(spec.name) ?? [];
-  return { spec, entry: filledIn(spec, patient.env), report, tools, findings, patient };
+  const tools = context.tools.filter(({ server }) => server === spec.name);
+  const findings = context.findings.get(spec.name) ?? [];
+  return { spec, entry: filledIn(spec, context.env), report, tools, findings, context };
 }
 
 function filledIn(spec: ServerSpec, env: NodeJS.ProcessEnv): ServerEntry | undefined {

@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { isStdio } from '../config/entry.ts';
 import { serverEnvironment } from '../transport/server-environment.ts';
 import { chosenFolder, privateName } from '../transport/start-folder.ts';
-import type { Check, ServerCase } from './check.ts';
+import type { Check, CheckedServer } from './check.ts';
 
 /** Install hints for the launchers used by most entries. */
 const INSTALL: Readonly<Record<string, string>> = {
@@ -22,11 +22,11 @@ const INSTALL: Readonly<Record<string, string>> = {
 };
 const MAX_FOLDERS_SHOWN = 8;
 
-export function checkCommand({ spec, entry, patient }: ServerCase): Check | undefined {
+export function checkCommand({ spec, entry, context }: CheckedServer): Check | undefined {
   if (entry === undefined || !isStdio(entry)) return undefined;
   const { command } = entry;
   const base = { id: 'command', server: spec.name } as const;
-  const cwd = chosenFolder(spec, entry) ?? join(patient.home.folders, privateName(spec));
+  const cwd = chosenFolder(spec, entry) ?? join(context.home.folders, privateName(spec));
   if (/[\\/]/.test(command)) {
     const file = resolve(cwd, command);
     if (isProgram(file)) return { ...base, ok: true, message: `Command found: ${file}` };
@@ -41,7 +41,7 @@ export function checkCommand({ spec, entry, patient }: ServerCase): Check | unde
       hint: 'Correct the path in "command": write an absolute one, or ${PROJECT_DIR}/… for a program of the project.',
     };
   }
-  const path = serverEnvironment(spec, entry, patient.env)['PATH'] ?? '';
+  const path = serverEnvironment(spec, entry, context.env)['PATH'] ?? '';
   const folders = [...new Set(path.split(delimiter))].filter((folder) => folder !== '');
   const found = folders.map((folder) => join(folder, command)).find(isProgram);
   if (found !== undefined) return { ...base, ok: true, message: `Command found: ${found}` };

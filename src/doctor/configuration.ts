@@ -1,9 +1,9 @@
 /** Reports problems in configuration files, each with its position. */
 
 import { existsSync } from 'node:fs';
-import { type Check, type Patient, plural } from './check.ts';
+import { type Check, type DoctorContext, plural } from './check.ts';
 
-export function checkConfiguration({ config }: Pick<Patient, 'config'>): Check[] {
+export function checkConfiguration({ config }: Pick<DoctorContext, 'config'>): Check[] {
   const checks = config.problems.map(({ file, line, column, server, message, hint }): Check => {
     const place = [file, line, column].filter((part) => part !== undefined).join(':');
     return {

@@ -3,12 +3,12 @@
 import { describeEntry } from '../config/describe.ts';
 import { isRemote } from '../config/entry.ts';
 import type { ServerReport } from '../host/host-report.ts';
-import { type Check, plural, type ServerCase } from './check.ts';
+import { type Check, type CheckedServer, plural } from './check.ts';
 
 const MAX_TRIED_CHARS = 120;
 
-export function checkConnect(patient: ServerCase): Check | undefined {
-  const { spec, report } = patient;
+export function checkConnect(context: CheckedServer): Check | undefined {
+  const { spec, report } = context;
   const base = { id: 'connect', server: spec.name } as const;
   switch (report.status) {
     case 'disabled':
@@ -21,7 +21,7 @@ export function checkConnect(patient: ServerCase): Check | undefined {
       return {
         ...base,
         ok: false,
-        message: `${tried(patient)}: ${report.error?.message ?? `it is ${report.status}`}`,
+        message: `${tried(context)}: ${report.error?.message ?? `it is ${report.status}`}`,
         hint: report.error?.hint ?? 'plugboard test shows each step with its time.',
       };
   }
@@ -32,7 +32,7 @@ function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport)
 }
 
 /** Returns the command or url, with secrets replaced by their source. */
-function tried({ spec }: ServerCase): string {
+function tried({ spec }: CheckedServer): string {
   const { command, args, url } = describeEntry(spec);
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
   const what = isRemote(spec.entry) ? `Asked ${String(url)}` : `Started ${words.join(' ')}`;

@@ -3,9 +3,9 @@
 import { reportDaemons } from '../daemon/client/control.ts';
 import { asPlugboardError } from '../errors.ts';
 import { readVersion } from '../lib/version.ts';
-import { type Check, type Patient, plural } from './check.ts';
+import { type Check, type DoctorContext, plural } from './check.ts';
 
-export async function checkDaemon({ home }: Pick<Patient, 'home'>): Promise<Check[]> {
+export async function checkDaemon({ home }: Pick<DoctorContext, 'home'>): Promise<Check[]> {
   try {
     const daemons = await reportDaemons(home);
     if (daemons.length === 0) {

@@ -6,10 +6,10 @@ import { IN_THIS_PROCESS } from '../config/in-process.ts';
 import { parseServers } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import type { Check, Patient } from './check.ts';
+import type { Check, DoctorContext } from './check.ts';
 
 /** @param foreign the servers configured in other agents on this machine */
-export function checkDuplicates({ config }: Patient, foreign: readonly FoundServer[]): Check[] {
+export function checkDuplicates({ config }: DoctorContext, foreign: readonly FoundServer[]): Check[] {
   const seen = new Map<string, string>();
   const checks: Check[] = [];
   for (const { name, entry } of config.servers) {

@@ -4,7 +4,13 @@ import type { ServerSpec } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
 import { clean } from '../policy/clean.ts';
 import { checkAdmission } from './admission.ts';
-import { type Check, type CheckId, caseOf, type Patient, type ServerCase } from './check.ts';
+import {
+  type Check,
+  type CheckedServer,
+  type CheckId,
+  checkedServerOf,
+  type DoctorContext,
+} from './check.ts';
 import { checkCommand } from './command.ts';
 import { checkConfiguration } from './configuration.ts';
 import { checkConnect } from './connect.ts';
@@ -20,7 +26,7 @@ import { checkSpeed } from './speed.ts';
 import { checkNames, checkTools } from './tools.ts';
 import { checkVersion } from './version.ts';
 
-type ServerCheck = (patient: ServerCase) => Check | undefined;
+type ServerCheck = (context: CheckedServer) => Check | undefined;
 
 /** In the order in which a person would look for a cause. */
 const SERVER_CHECKS: readonly ServerCheck[] = [
@@ -47,32 +53,38 @@ const ADVICE: ReadonlySet<CheckId> = new Set([
 ]);
 
 /** Runs the checks that do not depend on a server's state. */
-export async function examineMachine(patient: Pick<Patient, 'config' | 'home' | 'env'>): Promise<Check[]> {
+export async function examineMachine(
+  context: Pick<DoctorContext, 'config' | 'home' | 'env'>,
+): Promise<Check[]> {
   const [keyring, daemon, leftovers] = await Promise.all([
-    checkKeyring(patient),
-    checkDaemon(patient),
+    checkKeyring(context),
+    checkDaemon(context),
     checkLeftovers(),
   ]);
-  const configuration = checkConfiguration(patient);
-  const machine = [checkHome(patient.home), keyring, ...checkNetwork(patient), ...daemon, leftovers];
+  const configuration = checkConfiguration(context);
+  const machine = [checkHome(context.home), keyring, ...checkNetwork(context), ...daemon, leftovers];
   return [checkNode(), ...configuration, ...machine].map(finished);
 }
 
 /** Reports problems in the configuration of one server. */
-export function examineEntry(patient: Pick<Patient, 'config'>, server: string): Check[] {
-  return checkConfiguration(patient)
+export function examineEntry(context: Pick<DoctorContext, 'config'>, server: string): Check[] {
+  return checkConfiguration(context)
     .filter((check) => check.server === server)
     .map(finished);
 }
 
 /** Checks one server after its start was tried. */
-export function examineOne(spec: ServerSpec, patient: Patient, foreign: readonly FoundServer[]): Check[] {
-  const its = caseOf(spec, patient);
-  const duplicates = checkDuplicates(patient, foreign).filter(({ server }) => server === spec.name);
+export function examineOne(
+  spec: ServerSpec,
+  context: DoctorContext,
+  foreign: readonly FoundServer[],
+): Check[] {
+  const its = checkedServerOf(spec, context);
+  const duplicates = checkDuplicates(context, foreign).filter(({ server }) => server === spec.name);
   return [...(its === undefined ? [] : examineServer(its)), ...duplicates].map(finished);
 }
 
-function examineServer(its: ServerCase): Check[] {
+function examineServer(its: CheckedServer): Check[] {
   if (its.report.status === 'disabled') return [checkAdmission(its) ?? []].flat();
   const checks = SERVER_CHECKS.flatMap((check) => check(its) ?? []);
   // Without its program a server cannot connect, so only the missing program is reported.

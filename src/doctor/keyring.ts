@@ -2,12 +2,12 @@
 
 import { keyringSecrets } from '../secrets/keyring.ts';
 import { STORE_VARIABLE } from '../secrets/store.ts';
-import type { Check, Patient } from './check.ts';
+import type { Check, DoctorContext } from './check.ts';
 
 /** A key that is never set: the check only needs a response. */
 const NOBODYS = 'doctor';
 
-export async function checkKeyring({ home, env }: Pick<Patient, 'home' | 'env'>): Promise<Check> {
+export async function checkKeyring({ home, env }: Pick<DoctorContext, 'home' | 'env'>): Promise<Check> {
   const inFile = `logins are stored in ${home.credentials} (mode 0600)`;
   if (env[STORE_VARIABLE] === 'file') {
     return { id: 'keyring', ok: true, message: `${STORE_VARIABLE} is set: ${inFile}` };

@@ -3,10 +3,10 @@
 import { asPlugboardError } from '../errors.ts';
 import { secureContextFor } from '../policy/certificates.ts';
 import { parseProxy, proxyVariables } from '../policy/proxy.ts';
-import type { Check, Patient } from './check.ts';
+import type { Check, DoctorContext } from './check.ts';
 
 /** Empty if the environment sets neither. */
-export function checkNetwork({ env }: Pick<Patient, 'env'>): Check[] {
+export function checkNetwork({ env }: Pick<DoctorContext, 'env'>): Check[] {
   return [
     ...proxyVariables(env).map(({ name, value }) => checkProxy(name, value)),
     ...checkCertificates(env),

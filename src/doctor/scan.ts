@@ -1,10 +1,10 @@
 /** Reports descriptions that look like attacks. Advice only, because a rewording can avoid the scan. */
 
-import { type Check, plural, type ServerCase } from './check.ts';
+import { type Check, type CheckedServer, plural } from './check.ts';
 
 const MAX_SHOWN = 3;
 
-export function checkScan({ spec, findings }: ServerCase): Check | undefined {
+export function checkScan({ spec, findings }: CheckedServer): Check | undefined {
   if (findings.length === 0) return undefined;
   const shown = findings.slice(0, MAX_SHOWN).map(({ tool, what, quote }) => `${tool}: ${what}: ${quote}`);
   return {

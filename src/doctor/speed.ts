@@ -1,11 +1,11 @@
 /** Checks whether a server takes too long to connect. */
 
 import { isRemote } from '../config/entry.ts';
-import type { Check, ServerCase } from './check.ts';
+import type { Check, CheckedServer } from './check.ts';
 
 const SLOW_MS = 5000;
 
-export function checkSpeed({ spec, report }: ServerCase): Check | undefined {
+export function checkSpeed({ spec, report }: CheckedServer): Check | undefined {
   const { connectMs } = report;
   if (connectMs === undefined || connectMs < SLOW_MS) return undefined;
   return {

@@ -1,11 +1,11 @@
 /** Reports tools that cannot be used unchanged: omitted, on hold, or with names that are shortened for models. */
 
 import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/tool-names.ts';
-import { type Check, plural, type ServerCase } from './check.ts';
+import { type Check, type CheckedServer, plural } from './check.ts';
 
 const MAX_SHOWN = 5;
 
-export function checkTools({ spec, report }: ServerCase): Check | undefined {
+export function checkTools({ spec, report }: CheckedServer): Check | undefined {
   const left = report.quarantined ?? [];
   if (left.length === 0) return undefined;
   const shown = left.slice(0, MAX_SHOWN).map(({ tool, reason }) => `${tool} (${reason})`);
@@ -18,7 +18,7 @@ export function checkTools({ spec, report }: ServerCase): Check | undefined {
   };
 }
 
-export function checkNames({ spec, tools }: ServerCase): Check | undefined {
+export function checkNames({ spec, tools }: CheckedServer): Check | undefined {
   const long = tools.filter(
     ({ tool }) => plainName(spec.name, tool, 'gateway').length > MAX_GATEWAY_NAME_CHARS,
   );

@@ -1,7 +1,7 @@
 /** Checks whether an entry that downloads its program pins a version: otherwise a later start may run other code. */
 
 import { isStdio } from '../config/entry.ts';
-import type { Check, ServerCase } from './check.ts';
+import type { Check, CheckedServer } from './check.ts';
 
 /** Launchers for npm packages, with the arguments that precede the package. */
 const NPM: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
 };
 const PYTHON: Readonly<Record<string, readonly string[]>> = { uvx: [], pipx: ['run'], uv: ['tool', 'run'] };
 
-export function checkVersion({ spec, entry }: ServerCase): Check | undefined {
+export function checkVersion({ spec, entry }: CheckedServer): Check | undefined {
   if (entry === undefined || !isStdio(entry)) return undefined;
   const wanted = packageOf(entry.command, entry.args ?? []);
   if (wanted === undefined) return undefined;

@@ -5,9 +5,9 @@ import type { Era, Implementation } from '../connection/eras.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import type { Front } from './client-connection.ts';
-import type { Asker, Params } from './client-era.ts';
-import type { Held } from './client-rounds.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { ClientInfo, Params } from './client-era.ts';
+import type { SuspendedRequests } from './client-rounds.ts';
 import type { MethodTable } from './methods.ts';
 import type { RpcFailure } from './rpc-failure.ts';
 
@@ -19,7 +19,7 @@ export interface Backend {
   readonly identity: Implementation | undefined;
   readonly clock: Clock;
   /** Modern requests that wait for their clients' answers. */
-  readonly held: Held;
+  readonly suspended: SuspendedRequests;
   readonly isClosing: boolean;
   /**
    * Resolves when a client on stdio may be served; rejects with the reason if it may not. Undefined: it may be served
@@ -27,7 +27,7 @@ export interface Backend {
    */
   ready?(): Promise<void> | undefined;
   /** Creates the handler of one client; called once for each front. */
-  attend(client: Front): Attendant;
+  handlerFor(client: ClientConnection): ClientHandler;
   /** Throws an RpcFailure if a modern call's headers contradict its arguments. */
   checkCall?(headers: IncomingHttpHeaders, call: Params): void;
   /** Converts an error of the work to the error that a client receives. */
@@ -37,19 +37,19 @@ export interface Backend {
 }
 
 /** Handles the requests of one client. */
-export interface Attendant {
+export interface ClientHandler {
   /** One table for all clients of a backend; its handlers receive this client. */
   readonly methods: MethodTable<this>;
   /** Returns the capabilities and information for `initialize` and `server/discover`. */
-  about(client: Pick<Asker, 'era' | 'version'>): Params;
+  about(client: Pick<ClientInfo, 'era' | 'version'>): Params;
   /** Starts change notifications to the client. May be called twice. */
   enter(): void;
   /** Called with the complete response to `initialize`, which it may still change. */
   initialized?(params: Params, answer: Params): Params | Promise<Params>;
   /** Watches a resource for changes; rejects if there is none at this address. */
-  watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe>;
+  watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe>;
   /** Reports states of a task; throws if this client does not support tasks, or does not own this one. */
-  watchTask?(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe;
+  watchTask?(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe;
   /** Called when a legacy client sets its log level. */
   wantsLog?(level: LogLevel): void;
   /** Called when the client disconnects, or has no request left that identifies it. May be called twice. */

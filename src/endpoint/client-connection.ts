@@ -15,13 +15,13 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_INVALID_REQUEST,
 } from '../lib/json-rpc.ts';
-import type { Attendant, Backend, ListKind } from './backend.ts';
+import type { Backend, ClientHandler, ListKind } from './backend.ts';
 import {
-  type Asker,
+  type ClientInfo,
   DEFAULT_LEVEL,
-  dress,
-  legacyAsker,
-  modernAsker,
+  decorate,
+  legacyClientInfo,
+  modernClientInfo,
   NAMELESS,
   type Params,
   unknownLevel,
@@ -33,14 +33,14 @@ import { Outbound } from './outbound.ts';
 import { toolOf } from './requests.ts';
 import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
 import { RunningRequests } from './running.ts';
-import { FRONT_METHODS } from './shared-methods.ts';
+import { SHARED_METHODS } from './shared-methods.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Ask, type Exchange, Work } from './work.ts';
 
 /** How long a question outside of any request waits for a client that has not sent `notifications/initialized`. */
 const INITIALIZED_MS = 5_000;
 
-export interface FrontOptions {
+export interface ClientConnectionOptions {
   /** The authenticated identity of the client; data of one principal is never shown to another. */
   readonly principal: string;
   /** True if the client has no session: this front is for one request. */
@@ -75,27 +75,27 @@ interface WorkRequest extends Called<WorkMethod<unknown>> {
   readonly params: Params;
 }
 
-export class Front {
+export class ClientConnection {
   readonly #backend: Backend;
-  readonly #attendant: Attendant;
-  readonly #options: FrontOptions;
+  readonly #clientHandler: ClientHandler;
+  readonly #options: ClientConnectionOptions;
   readonly #running = new RunningRequests();
   readonly #outbound: Outbound;
   readonly #subscriptions: Subscriptions;
   readonly #told = new Set<ListKind>();
-  #legacy: Asker | undefined;
+  #legacy: ClientInfo | undefined;
   #clientInfo: unknown;
   #isReady = false;
   readonly #onReady: (() => void)[] = [];
   #isAdmitted: boolean;
 
-  constructor(backend: Backend, options: FrontOptions) {
+  constructor(backend: Backend, options: ClientConnectionOptions) {
     this.#backend = backend;
     this.#options = options;
     this.#outbound = new Outbound(options.broadcast);
-    this.#attendant = backend.attend(this);
+    this.#clientHandler = backend.handlerFor(this);
     this.#isAdmitted = options.ready === undefined;
-    this.#subscriptions = new Subscriptions(this.#attendant, (message) => options.broadcast(message));
+    this.#subscriptions = new Subscriptions(this.#clientHandler, (message) => options.broadcast(message));
   }
 
   get principal(): string {
@@ -132,7 +132,7 @@ export class Front {
     const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
     await this.#initialize({ protocolVersion, capabilities, clientInfo });
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
-    this.#attendant.wantsLog?.(logLevel);
+    this.#clientHandler.wantsLog?.(logLevel);
     this.#subscriptions.resume(subscriptions, this.#legacy);
     this.ready();
   }
@@ -186,7 +186,7 @@ export class Front {
   log(level: LogLevel, params: Params, belongsTo: (work: Work) => boolean = () => true): void {
     const message = { jsonrpc: '2.0', method: 'notifications/message', params } as const;
     const work = this.works().findLast(
-      (each) => each.exchange !== undefined && wantsLog(each.asker, level) && belongsTo(each),
+      (each) => each.exchange !== undefined && wantsLog(each.clientInfo, level) && belongsTo(each),
     );
     if (work?.exchange?.send(message) === true || this.#legacy === undefined) return;
     if (wantsLog(this.#legacy, level)) this.#options.broadcast(message);
@@ -203,7 +203,7 @@ export class Front {
    * Returns a way to ask outside of any request. Waits until a legacy client is initialized; undefined for modern
    * clients, and after the time limit.
    */
-  async outside(): Promise<Pick<Work, 'asker' | 'ask'> | undefined> {
+  async outside(): Promise<Pick<Work, 'clientInfo' | 'ask'> | undefined> {
     if (this.#legacy === undefined) return undefined;
     if (!this.#isReady) {
       await new Promise<void>((resolve) => {
@@ -214,10 +214,10 @@ export class Front {
         });
       });
     }
-    const asker = this.#legacy;
+    const clientInfo = this.#legacy;
     return this.#isReady
       ? {
-          asker,
+          clientInfo,
           ask: this.#outbound.on(this.works().findLast(({ exchange }) => exchange !== undefined)?.exchange),
         }
       : undefined;
@@ -235,7 +235,7 @@ export class Front {
 
   /** Whether a client of the current work can be asked anything. */
   get canAsk(): boolean {
-    return this.#running.someAsker(({ capabilities }) => ASKING.some((name) => name in capabilities));
+    return this.#running.someClientInfo(({ capabilities }) => ASKING.some((name) => name in capabilities));
   }
 
   /** Returns the current work, the newest last. */
@@ -271,13 +271,13 @@ export class Front {
     for (const work of this.#running.all()) work.cancel(reason);
     this.#outbound.close(reason);
     this.#subscriptions.close();
-    this.#attendant.leave();
+    this.#clientHandler.leave();
   }
 
   // Implementations of the rows of `shared-methods.ts`.
 
   discover(): Params {
-    return { supportedVersions: [MODERN_VERSION], ...this.#attendant.about(MODERN_CLIENT) };
+    return { supportedVersions: [MODERN_VERSION], ...this.#clientHandler.about(MODERN_CLIENT) };
   }
 
   initialize(params: Params): Params | Promise<Params> {
@@ -289,13 +289,13 @@ export class Front {
   setLevel(level: unknown): Params {
     if (!isLogLevel(level)) throw unknownLevel(level);
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel: level };
-    this.#attendant.wantsLog?.(level);
+    this.#clientHandler.wantsLog?.(level);
     this.#options.clientChanged?.();
     return {};
   }
 
-  async subscribe(uri: unknown, asker: Asker): Promise<Params> {
-    await this.#subscriptions.subscribe(uri, asker);
+  async subscribe(uri: unknown, clientInfo: ClientInfo): Promise<Params> {
+    await this.#subscriptions.subscribe(uri, clientInfo);
     this.#options.clientChanged?.();
     return {};
   }
@@ -307,7 +307,7 @@ export class Front {
   }
 
   listen(params: Params, work: Work): Promise<Params> {
-    this.#attendant.enter();
+    this.#clientHandler.enter();
     return this.#subscriptions.listen(params, work);
   }
 
@@ -326,22 +326,22 @@ export class Front {
   // Private members.
 
   #initialize(params: Params): Params | Promise<Params> {
-    const asker = legacyAsker(params);
-    this.#legacy = asker;
+    const clientInfo = legacyClientInfo(params);
+    this.#legacy = clientInfo;
     this.#clientInfo = params['clientInfo'];
-    this.#attendant.enter();
+    this.#clientHandler.enter();
     const { identity } = this.#backend;
     const answer = {
-      protocolVersion: asker.version,
+      protocolVersion: clientInfo.version,
       serverInfo: identity,
-      ...this.#attendant.about(asker),
+      ...this.#clientHandler.about(clientInfo),
     };
-    return this.#attendant.initialized?.(params, answer) ?? answer;
+    return this.#clientHandler.initialized?.(params, answer) ?? answer;
   }
 
   #notified(method: string, params: Params): void {
-    FRONT_METHODS.notifications?.get(method)?.notified(this, params);
-    this.#attendant.methods.notifications?.get(method)?.notified(this.#attendant, params);
+    SHARED_METHODS.notifications?.get(method)?.notified(this, params);
+    this.#clientHandler.methods.notifications?.get(method)?.notified(this.#clientHandler, params);
   }
 
   async #serve(
@@ -355,24 +355,24 @@ export class Front {
     try {
       const admission = this.#isAdmitted ? undefined : this.#admission(method);
       if (admission !== undefined) await admission;
-      const asker = modernAsker(method, params) ?? this.#legacy ?? NAMELESS;
-      era = asker.era;
+      const clientInfo = modernClientInfo(method, params) ?? this.#legacy ?? NAMELESS;
+      era = clientInfo.era;
       const { row, client } = this.#calledFor(method, era);
       if ('answer' in row) {
-        const result = await row.answer(client, params, asker, method);
-        return { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
+        const result = await row.answer(client, params, clientInfo, method);
+        return { jsonrpc: '2.0', id, result: decorate(row, result, clientInfo.era, this.#backend.identity) };
       }
       this.#running.check(id);
       const request = { row, client, method, params };
-      if (asker.era === 'modern' && row.rounds === true)
-        return await this.#inRounds(id, request, asker, exchange);
+      if (clientInfo.era === 'modern' && row.rounds === true)
+        return await this.#inRounds(id, request, clientInfo, exchange);
       if (!this.#isReady) this.ready();
-      work = new Work(id, asker, exchange, this.#outbound.on(exchange), toolOf(method, params));
+      work = new Work(id, clientInfo, exchange, this.#outbound.on(exchange), toolOf(method, params));
       this.#running.add(id, work);
       const result = await this.#long(request, work);
       return work.isCancelled
         ? this.#cancelled(id, work)
-        : { jsonrpc: '2.0', id, result: dress(row, result, asker.era, this.#backend.identity) };
+        : { jsonrpc: '2.0', id, result: decorate(row, result, clientInfo.era, this.#backend.identity) };
     } catch (thrown) {
       return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown, era);
     } finally {
@@ -402,18 +402,18 @@ export class Front {
   }
 
   #release(): void {
-    if (!this.isBusy) this.#attendant.leave();
+    if (!this.isBusy) this.#clientHandler.leave();
   }
 
   /** Returns the row of a method, and its client. */
   #calledFor(method: string, era: Era): Called {
-    const { methods } = this.#attendant;
+    const { methods } = this.#clientHandler;
     const own = rowOf(methods, method, era);
-    if (own !== undefined) return { row: own, client: this.#attendant };
-    const row = rowOf(FRONT_METHODS, method, era);
+    if (own !== undefined) return { row: own, client: this.#clientHandler };
+    const row = rowOf(SHARED_METHODS, method, era);
     if (row !== undefined) return { row, client: this };
     if (methods.fallback === undefined) throw unknownMethod(method);
-    return { row: methods.fallback, client: this.#attendant };
+    return { row: methods.fallback, client: this.#clientHandler };
   }
 
   /** Runs a row's work when it is its turn. */
@@ -427,16 +427,16 @@ export class Front {
   async #inRounds(
     id: RequestId,
     request: WorkRequest,
-    asker: Asker,
+    clientInfo: ClientInfo,
     exchange: Exchange,
   ): Promise<JsonRpcMessage | undefined> {
-    const { held, identity } = this.#backend;
+    const { suspended, identity } = this.#backend;
     const { row, method } = request;
     const { requestState, inputResponses, ...params } = request.params;
     const print = (): string => printOf(method, params);
     let isBegun = false;
     const begin = (lost?: Rounds): Rounds => {
-      const work = new Work(id, asker, exchange, noAsk, toolOf(method, params));
+      const work = new Work(id, clientInfo, exchange, noAsk, toolOf(method, params));
       const begun = new Rounds(work, lost);
       isBegun = true;
       this.#running.add(id, work);
@@ -446,7 +446,7 @@ export class Front {
     const rounds =
       requestState === undefined
         ? begin()
-        : held.take(requestState, this.principal, print(), inputResponses, begin);
+        : suspended.take(requestState, this.principal, print(), inputResponses, begin);
     if (!isBegun) {
       rounds.work.attach(exchange);
       this.#running.add(id, rounds.work);
@@ -456,11 +456,12 @@ export class Front {
       const result = await rounds.next();
       if (work.failure !== undefined) return this.#failed(id, work.failure);
       if (work.isCancelled) return undefined;
-      if (result !== undefined) return { jsonrpc: '2.0', id, result: dress(row, result, 'modern', identity) };
+      if (result !== undefined)
+        return { jsonrpc: '2.0', id, result: decorate(row, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
-      const state = held.put(rounds, this.principal, print());
+      const state = suspended.put(rounds, this.principal, print());
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
-      return { jsonrpc: '2.0', id, result: dress(row, asked, 'modern', identity) };
+      return { jsonrpc: '2.0', id, result: decorate(row, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
       return work.isCancelled ? undefined : this.#failed(id, thrown, 'modern');
@@ -484,7 +485,7 @@ export class Front {
   }
 }
 
-function wantsLog({ logLevel }: Asker, level: LogLevel): boolean {
+function wantsLog({ logLevel }: ClientInfo, level: LogLevel): boolean {
   return logLevel !== undefined && isAtLeast(level, logLevel);
 }
 

@@ -15,7 +15,7 @@ import { invalidParams, RpcFailure } from './rpc-failure.ts';
 export type Params = Readonly<Record<string, unknown>>;
 
 /** The sender of a request: known from `initialize` in the legacy era, from each request in the modern one. */
-export interface Asker {
+export interface ClientInfo {
   readonly era: Era;
   readonly version: string;
   readonly capabilities: Params;
@@ -29,7 +29,7 @@ export interface Asker {
 export const DEFAULT_LEVEL: LogLevel = 'info';
 
 /** The assumed identity of a legacy client that never sent `initialize`. */
-export const NAMELESS: Asker = {
+export const NAMELESS: ClientInfo = {
   era: 'legacy',
   version: '2025-03-26',
   capabilities: {},
@@ -48,7 +48,7 @@ export function isLegacyOpening(method: unknown, params: Params): boolean {
 }
 
 /** Returns the modern sender of a request; undefined if the request does not claim the modern era. */
-export function modernAsker(method: string, params: Params): Asker | undefined {
+export function modernClientInfo(method: string, params: Params): ClientInfo | undefined {
   const meta = params['_meta'];
   if (!isRecord(meta) || isLegacyOpening(method, params)) return undefined;
   const version = meta[META.protocolVersion];
@@ -83,7 +83,7 @@ export function unsupportedVersion(requested: unknown, supported: readonly strin
 }
 
 /** Returns the legacy client of an `initialize`: with its version if supported, else our newest. */
-export function legacyAsker(params: Params): Asker {
+export function legacyClientInfo(params: Params): ClientInfo {
   const { protocolVersion, capabilities, clientInfo } = params;
   const known = typeof protocolVersion === 'string' && LEGACY_VERSIONS.includes(protocolVersion);
   return {
@@ -102,7 +102,7 @@ function clientOf(info: unknown): Implementation | undefined {
 }
 
 /** Adds the fields that the client's era requires on a result. Client-specific results are never for a shared cache. */
-export function dress(
+export function decorate(
   { cached }: { readonly cached?: boolean | undefined },
   result: Params,
   era: Era,

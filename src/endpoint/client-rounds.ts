@@ -15,7 +15,7 @@ import type { Work } from './work.ts';
 /** How long a person may take before the call is cancelled. */
 const HOLD_MS: number = 10 * 60 * 1000;
 /** Requests that may wait for their clients at the same time. */
-const MAX_HELD = 1_000;
+const MAX_SUSPENDED = 1_000;
 /** How long after the end of the work a client whose connection broke can send its answers again. */
 const KEEP_MS: number = 60 * 1000;
 /** Limit on rounds that can be repeated, of all clients; the oldest are dropped first. */
@@ -144,7 +144,7 @@ export class Rounds {
   }
 }
 
-interface HeldRequest {
+interface SuspendedRequest {
   readonly owner: string;
   readonly print: string;
   rounds: Rounds;
@@ -163,11 +163,11 @@ export function printOf(method: string, { name, uri, arguments: args }: Params):
 }
 
 /** Requests between two rounds, each under a secret that only its client received. */
-export class Held {
+export class SuspendedRequests {
   readonly #clock: Clock;
-  readonly #held = new Map<string, HeldRequest>();
+  readonly #suspended = new Map<string, SuspendedRequest>();
   /** Answered rounds, for a client that did not receive the response and sends its answers again. */
-  readonly #taken = new Map<string, HeldRequest>();
+  readonly #taken = new Map<string, SuspendedRequest>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -176,25 +176,25 @@ export class Held {
   put(rounds: Rounds, owner: string, print: string): string {
     rounds.work.detach();
     // A round that was sent twice is answered twice, with one state.
-    for (const [state, held] of this.#held) {
-      if (held.rounds !== rounds) continue;
-      held.asked = rounds.questions();
+    for (const [state, suspended] of this.#suspended) {
+      if (suspended.rounds !== rounds) continue;
+      suspended.asked = rounds.questions();
       return state;
     }
-    if (this.#held.size >= MAX_HELD) {
+    if (this.#suspended.size >= MAX_SUSPENDED) {
       const full = new PlugboardError(
         'LIMIT_EXCEEDED',
-        `${MAX_HELD} requests wait for their clients already`,
+        `${MAX_SUSPENDED} requests wait for their clients already`,
       );
       rounds.work.cancel(full);
       throw full;
     }
     const state = crypto.randomUUID();
     const stopTimer = this.#clock.after(HOLD_MS, () => {
-      this.#held.delete(state);
+      this.#suspended.delete(state);
       rounds.work.cancel(new PlugboardError('TIMEOUT', 'the client did not come back with its answers'));
     });
-    this.#held.set(state, { rounds, owner, print, asked: rounds.questions(), stopTimer });
+    this.#suspended.set(state, { rounds, owner, print, asked: rounds.questions(), stopTimer });
     return state;
   }
 
@@ -209,49 +209,50 @@ export class Held {
     responses: unknown,
     begin: (lost: Rounds) => Rounds,
   ): Rounds {
-    const held = typeof state === 'string' ? (this.#held.get(state) ?? this.#taken.get(state)) : undefined;
-    if (typeof state !== 'string' || held?.owner !== owner || held.print !== print) {
+    const suspended =
+      typeof state === 'string' ? (this.#suspended.get(state) ?? this.#taken.get(state)) : undefined;
+    if (typeof state !== 'string' || suspended?.owner !== owner || suspended.print !== print) {
       throw invalidParams('This requestState is not known here, or it belongs to another request.');
     }
-    this.#held.delete(state);
-    held.stopTimer();
-    held.rounds.answer(responses, held.asked);
-    if (held.rounds.isLost) held.rounds = begin(held.rounds);
-    this.#keep(state, held);
-    return held.rounds;
+    this.#suspended.delete(state);
+    suspended.stopTimer();
+    suspended.rounds.answer(responses, suspended.asked);
+    if (suspended.rounds.isLost) suspended.rounds = begin(suspended.rounds);
+    this.#keep(state, suspended);
+    return suspended.rounds;
   }
 
   /** Ends the requests of one client. */
   dismiss(owner: string, reason: PlugboardError): void {
-    for (const [state, held] of this.#taken) if (held.owner === owner) this.#forget(state);
-    for (const [state, held] of this.#held) {
-      if (held.owner !== owner) continue;
-      this.#held.delete(state);
-      held.stopTimer();
-      held.rounds.work.cancel(reason);
+    for (const [state, suspended] of this.#taken) if (suspended.owner === owner) this.#forget(state);
+    for (const [state, suspended] of this.#suspended) {
+      if (suspended.owner !== owner) continue;
+      this.#suspended.delete(state);
+      suspended.stopTimer();
+      suspended.rounds.work.cancel(reason);
     }
   }
 
   close(reason: PlugboardError): void {
     for (const state of this.#taken.keys()) this.#forget(state);
-    for (const { rounds, stopTimer } of this.#held.values()) {
+    for (const { rounds, stopTimer } of this.#suspended.values()) {
       stopTimer();
       rounds.work.cancel(reason);
     }
-    this.#held.clear();
+    this.#suspended.clear();
   }
 
-  #keep(state: string, held: HeldRequest): void {
-    const { rounds } = held;
+  #keep(state: string, suspended: SuspendedRequest): void {
+    const { rounds } = suspended;
     this.#taken.delete(state);
-    this.#taken.set(state, held);
+    this.#taken.set(state, suspended);
     const [oldest] = this.#taken.keys();
     if (this.#taken.size > MAX_KEPT && oldest !== undefined) this.#forget(oldest);
-    held.stopTimer = () => {};
+    suspended.stopTimer = () => {};
     rounds.onEnd(() => {
-      if (this.#taken.get(state) !== held || held.rounds !== rounds) return;
-      held.stopTimer();
-      held.stopTimer = this.#clock.after(KEEP_MS, () => this.#taken.delete(state));
+      if (this.#taken.get(state) !== suspended || suspended.rounds !== rounds) return;
+      suspended.stopTimer();
+      suspended.stopTimer = this.#clock.after(KEEP_MS, () => this.#taken.delete(state));
     });
   }
 

@@ -2,26 +2,29 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Front } from './client-connection.ts';
-import type { Held } from './client-rounds.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { SuspendedRequests } from './client-rounds.ts';
 
 /** How long running calls may continue after serving was asked to end. */
 const CLOSE_GRACE_MS = 5_000;
 
-export async function partFrom(
-  fronts: readonly Front[],
-  held: Held,
+export async function closeClients(
+  clientConnections: readonly ClientConnection[],
+  suspended: SuspendedRequests,
   clock: Clock,
   why: string,
 ): Promise<void> {
   const reason = new PlugboardError('CANCELLED', why);
-  held.close(reason);
-  for (const front of fronts) front.stopListening();
+  suspended.close(reason);
+  for (const clientConnection of clientConnections) clientConnection.stopListening();
   let stopTimer = (): void => {};
   const late = new Promise<void>((resolve) => {
     stopTimer = clock.after(CLOSE_GRACE_MS, resolve);
   });
-  await Promise.race([Promise.all(fronts.map((front) => front.idle())), late]);
+  await Promise.race([
+    Promise.all(clientConnections.map((clientConnection) => clientConnection.idle())),
+    late,
+  ]);
   stopTimer();
-  for (const front of fronts) front.dismiss(reason);
+  for (const clientConnection of clientConnections) clientConnection.dismiss(reason);
 }

@@ -39,7 +39,7 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Verdict = Refusal | { readonly principal: string };
+export type AuthResult = Refusal | { readonly principal: string };
 
 export interface GuardOptions {
   /** Whether we listen on the loopback interface only: then our Host names are known. */
@@ -84,7 +84,7 @@ export class Guard {
   }
 
   /** Returns the principal. Asynchronous only for a token of an issuer. */
-  identify(headers: IncomingHttpHeaders): Verdict | Promise<Verdict> {
+  identify(headers: IncomingHttpHeaders): AuthResult | Promise<AuthResult> {
     const { authorization = '' } = headers;
     const { verifier, named, needed = 'A bearer token is needed.' } = this.#options;
     if (this.#expected !== undefined && equal(authorization, this.#expected)) return { principal: 'token' };
@@ -99,7 +99,7 @@ export class Guard {
     };
   }
 
-  async #verified(verifier: TokenVerifier, headers: IncomingHttpHeaders): Promise<Verdict> {
+  async #verified(verifier: TokenVerifier, headers: IncomingHttpHeaders): Promise<AuthResult> {
     const token = bearerOf(headers.authorization ?? '');
     const principal = token === undefined ? undefined : await verifier.principalOf(token);
     if (principal !== undefined) return { principal };

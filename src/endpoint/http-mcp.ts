@@ -12,7 +12,7 @@ import {
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
-import { Front } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
@@ -122,7 +122,7 @@ export class McpEndpoint {
       return;
     }
     const exchange = this.#exchange(request, response, principal);
-    this.#answer(exchange, this.#statelessFront(principal).receive(frame, exchange), (answer) =>
+    this.#answer(exchange, this.#statelessConnection(principal).receive(frame, exchange), (answer) =>
       statusOf(answer, method),
     );
   }
@@ -147,7 +147,7 @@ export class McpEndpoint {
       const exchange = this.#exchange(request, response, principal, {
         headers: { [SESSION_HEADER]: session.id },
       });
-      const answer = session.front.receive(frame, exchange);
+      const answer = session.clientConnection.receive(frame, exchange);
       // Once a client has its session's id, the record exists.
       this.#answer(
         exchange,
@@ -170,10 +170,10 @@ export class McpEndpoint {
     session: HttpSession | undefined,
     principal: string,
   ): void {
-    const front = session?.front ?? this.#statelessFront(principal);
+    const clientConnection = session?.clientConnection ?? this.#statelessConnection(principal);
     const { id, method } = frame;
     if (!isId(id) || typeof method !== 'string') {
-      void front.receive(frame, unreachable());
+      void clientConnection.receive(frame, unreachable());
       return void response.writeHead(202).end();
     }
     const exchange = this.#exchange(request, response, principal, {
@@ -181,7 +181,7 @@ export class McpEndpoint {
       onDropped: (dropped) => this.#dropped(dropped, session),
     });
     session?.announceLists(exchange);
-    this.#answer(exchange, front.receive(frame, exchange), always200);
+    this.#answer(exchange, clientConnection.receive(frame, exchange), always200);
   }
 
   #batch(request: IncomingMessage, response: ServerResponse, principal: string, frames: unknown[]): void {
@@ -202,8 +202,8 @@ export class McpEndpoint {
     session: HttpSession | undefined,
     principal: string,
   ): void {
-    const front = session?.front ?? this.#statelessFront(principal);
-    const exchange = this.#exchange(request, response, front.principal, {
+    const clientConnection = session?.clientConnection ?? this.#statelessConnection(principal);
+    const exchange = this.#exchange(request, response, clientConnection.principal, {
       onDropped: (dropped) => this.#dropped(dropped, session),
     });
     const parts = frames.map(
@@ -212,7 +212,7 @@ export class McpEndpoint {
     exchange.onGone = (reason: PlugboardError) => {
       for (const part of parts) part.onGone?.(reason);
     };
-    const answers = frames.map((frame, at) => front.receive(frame, parts[at] ?? unreachable()));
+    const answers = frames.map((frame, at) => clientConnection.receive(frame, parts[at] ?? unreachable()));
     void Promise.all(answers).then((all) => {
       this.#open.delete(exchange);
       const given = all.filter((answer) => answer !== undefined);
@@ -243,8 +243,8 @@ export class McpEndpoint {
     else use(found ?? 'unknown');
   }
 
-  #statelessFront(principal: string): Front {
-    return new Front(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
+  #statelessConnection(principal: string): ClientConnection {
+    return new ClientConnection(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
   }
 
   #listen(request: IncomingMessage, response: ServerResponse, principal: string): void {
@@ -261,7 +261,7 @@ export class McpEndpoint {
   #openStream(request: IncomingMessage, response: ServerResponse, session: HttpSession): void {
     const { 'last-event-id': last } = request.headers;
     const lastEventId = typeof last === 'string' ? last : undefined;
-    const exchange = this.#exchange(request, response, session.front.principal);
+    const exchange = this.#exchange(request, response, session.clientConnection.principal);
     const call = callOfEvent(lastEventId);
     if (call === undefined) {
       session.listen(exchange, lastEventId);

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { META, RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
 import { isRecord, type JsonRpcMessage, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { decodeHeaderValue } from '../transport/http-headers.ts';
-import { modernAsker, type Params } from './client-era.ts';
+import { modernClientInfo, type Params } from './client-era.ts';
 import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 
 /** The param that holds the name of a method's target, for `Mcp-Name`. */
@@ -27,7 +27,7 @@ export function checkHeaders(headers: IncomingHttpHeaders, method: string, param
   const key = NAMED[method];
   if (key !== undefined) expect(headers, 'mcp-name', params[key]);
   // A missing envelope field is an HTTP error here; over stdio it is an ordinary error response.
-  modernAsker(method, params);
+  modernClientInfo(method, params);
 }
 
 function expect(headers: IncomingHttpHeaders, name: string, value: unknown): void {

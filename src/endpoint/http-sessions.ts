@@ -5,7 +5,7 @@ import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Backend, ListKind } from './backend.ts';
-import { Front, type InitializedClient } from './client-connection.ts';
+import { ClientConnection, type InitializedClient } from './client-connection.ts';
 import { MissedEvents } from './missed-events.ts';
 import { eventOf, type HttpExchange } from './response-stream.ts';
 import type { SessionRecords } from './session-records.ts';
@@ -30,7 +30,7 @@ export interface HttpSessionOptions {
 
 export class HttpSession {
   readonly id: string;
-  readonly front: Front;
+  readonly clientConnection: ClientConnection;
   readonly #principal: string;
   readonly #records: SessionRecords | undefined;
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ export class HttpSession {
     this.#clock = backend.clock;
     this.#recordedAt = this.#clock.now();
     this.#missed = new MissedEvents(this.#clock.now());
-    this.front = new Front(backend, {
+    this.clientConnection = new ClientConnection(backend, {
       principal,
       stateless: false,
       broadcast: (message) => this.#broadcast(message),
@@ -69,7 +69,7 @@ export class HttpSession {
   }
 
   get isBusy(): boolean {
-    return this.front.isBusy || this.#streams.some((stream) => !stream.isEnded);
+    return this.clientConnection.isBusy || this.#streams.some((stream) => !stream.isEnded);
   }
 
   /** Resolves when the record has the current state, or could not be written. */
@@ -80,7 +80,7 @@ export class HttpSession {
   /** Continues the session of another process. */
   async resume(client: InitializedClient): Promise<void> {
     this.#hasStaleLists = true;
-    await this.front.resume(client);
+    await this.clientConnection.resume(client);
     this.touchRecord();
   }
 
@@ -117,7 +117,7 @@ export class HttpSession {
   }
 
   close(reason: PlugboardError): void {
-    this.front.close(reason);
+    this.clientConnection.close(reason);
     for (const stream of this.#streams.splice(0)) stream.end();
   }
 
@@ -134,7 +134,7 @@ export class HttpSession {
     if (this.#records === undefined) return;
     const isWaiting = this.#unrecorded !== undefined;
     // Read now, not when it is written: a session that closes first has no subscriptions left.
-    this.#unrecorded = this.front.initializedClient;
+    this.#unrecorded = this.clientConnection.initializedClient;
     if (isWaiting) return;
     this.#recording = this.#recording.then(async () => {
       const client = this.#unrecorded;
@@ -179,7 +179,7 @@ export class HttpSessions {
       if (this.#records?.isIssued(id, principal) !== true || this.#ended.has(id)) return undefined;
       return this.#resuming.get(id) ?? this.#resume(id, principal, this.#records);
     }
-    if (session.front.principal !== principal) return undefined;
+    if (session.clientConnection.principal !== principal) return undefined;
     session.heardAt = this.#clock.now();
     this.#touch(session);
     return session;
@@ -204,7 +204,7 @@ export class HttpSessions {
   /** Ends the sessions of one principal permanently. */
   dismiss(principal: string): void {
     for (const session of [...this.#sessions.values()])
-      if (session.front.principal === principal) void this.delete(session, 'its token has ended');
+      if (session.clientConnection.principal === principal) void this.delete(session, 'its token has ended');
   }
 
   #add(id: string, principal: string): HttpSession | undefined {

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
-import { Front } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import { refuse } from './http-mcp.ts';
 import { readBody } from './request-body.ts';
 
@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 15_000;
 const MAX_UNREAD_BYTES: number = 16 * 1024 * 1024;
 
 interface Stream {
-  readonly front: Front;
+  readonly clientConnection: ClientConnection;
   readonly response: ServerResponse;
   send(message: JsonRpcMessage): boolean;
 }
@@ -47,7 +47,7 @@ export class LegacySse {
     }
     if (pathname === POST_PATH && request.method === 'POST') {
       const stream = this.#streams.get(searchParams.get('sessionId') ?? '');
-      if (stream?.front.principal !== principal) {
+      if (stream?.clientConnection.principal !== principal) {
         refuse(response, 404, 'This session is not known here.');
         return;
       }
@@ -64,8 +64,8 @@ export class LegacySse {
 
   /** Ends the streams of one principal, and their work. */
   dismiss(principal: string): void {
-    for (const { front, response } of this.#streams.values())
-      if (front.principal === principal) response.destroy();
+    for (const { clientConnection, response } of this.#streams.values())
+      if (clientConnection.principal === principal) response.destroy();
   }
 
   close(): void {
@@ -85,11 +85,15 @@ export class LegacySse {
       if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
       return true;
     };
-    const front = new Front(this.#backend, { principal, stateless: false, broadcast: send });
-    this.#streams.set(id, { front, response, send });
+    const clientConnection = new ClientConnection(this.#backend, {
+      principal,
+      stateless: false,
+      broadcast: send,
+    });
+    this.#streams.set(id, { clientConnection, response, send });
     response.once('close', () => {
       this.#streams.delete(id);
-      front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+      clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     });
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -98,8 +102,8 @@ export class LegacySse {
     response.write(`event: endpoint\ndata: ${POST_PATH}?sessionId=${id}\n\n`);
   }
 
-  #received({ front, send }: Stream, frame: Record<string, unknown>): void {
-    void front.receive(frame, { send, onGone: undefined })?.then((answer) => {
+  #received({ clientConnection, send }: Stream, frame: Record<string, unknown>): void {
+    void clientConnection.receive(frame, { send, onGone: undefined })?.then((answer) => {
       if (answer !== undefined) send(answer);
     });
   }

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import type { Backend, Served } from './backend.ts';
-import { Guard, isLoopback, type NamedTokens, type TokenVerifier, type Verdict } from './guard.ts';
+import { type AuthResult, Guard, isLoopback, type NamedTokens, type TokenVerifier } from './guard.ts';
 import { McpEndpoint, refuse } from './http-mcp.ts';
 import { LegacySse } from './http-sse.ts';
 import { endWith } from './response-stream.ts';
@@ -48,13 +48,13 @@ export interface ListenOptions {
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
   /** Handles paths other than MCP's. */
-  readonly sideDoor?: SideDoor | undefined;
+  readonly mounted?: MountedHandler | undefined;
   /** Records legacy sessions there, so that they continue after a restart. Default: memory only. */
   readonly sessionStorage?: SessionStorage | undefined;
 }
 
 /** Another handler at the same address. It does its own access control. */
-export interface SideDoor {
+export interface MountedHandler {
   /** Called with the port once we listen. */
   listensOn(port: number): void;
   /** Returns false if the path is not one of its own. */
@@ -82,7 +82,7 @@ export function checkReach(
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
-  const { token, named, needed, verifier, sideDoor, sessionStorage } = options;
+  const { token, named, needed, verifier, mounted, sessionStorage } = options;
   const guard = new Guard({ local, token, named, needed, verifier });
   const bindingOf = (principal: string): string => named?.bindingOf(principal) || (token ?? '');
   const records = sessionStorage && new SessionRecords(sessionStorage, bindingOf);
@@ -91,7 +91,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   const stopWatching = named?.onEnd((name) => {
     endpoint.dismiss(name);
     sse?.dismiss(name);
-    backend.held.dismiss(name, new PlugboardError('CANCELLED', 'the token of this client has ended'));
+    backend.suspended.dismiss(name, new PlugboardError('CANCELLED', 'the token of this client has ended'));
   });
   const server = createServer(
     {
@@ -102,7 +102,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
-    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier, sideDoor }),
+    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier, mounted }),
   );
   server.maxConnections = MAX_CONNECTIONS;
   let port: number;
@@ -111,12 +111,12 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   } catch (error) {
     stopWatching?.();
     await endpoint.close();
-    sideDoor?.close();
+    mounted?.close();
     await backend.close();
     throw error;
   }
   guard.listensOn(port);
-  sideDoor?.listensOn(port);
+  mounted?.listensOn(port);
   const closed = new Promise<void>((resolve) => {
     server.once('close', resolve);
   });
@@ -124,7 +124,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   const close = async (): Promise<void> => {
     server.close();
     stopWatching?.();
-    sideDoor?.close();
+    mounted?.close();
     await backend.close();
     // Responses of this tick still have to be written, and then sent.
     await new Promise(setImmediate);
@@ -167,14 +167,14 @@ interface Doors {
   readonly endpoint: McpEndpoint;
   readonly sse: LegacySse | undefined;
   readonly verifier: TokenVerifier | undefined;
-  readonly sideDoor: SideDoor | undefined;
+  readonly mounted: MountedHandler | undefined;
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, verifier, sideDoor } = doors;
+  const { guard, backend, verifier, mounted } = doors;
   const { url = '/' } = request;
   const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
-  if (!backend.isClosing && sideDoor?.handle(request, response, path)) return;
+  if (!backend.isClosing && mounted?.handle(request, response, path)) return;
   const place = guard.refusePlace(request.headers);
   if (place !== undefined) {
     refuse(response, place.status, place.message);
@@ -190,7 +190,7 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
     refuse(response, 503, 'This server is closing.');
     return;
   }
-  const enter = (verdict: Verdict): void => {
+  const enter = (verdict: AuthResult): void => {
     if ('principal' in verdict) {
       route(request, response, path, verdict.principal, doors);
       return;

@@ -6,7 +6,7 @@
  */
 
 import type { Era } from '../connection/eras.ts';
-import type { Asker, Params } from './client-era.ts';
+import type { ClientInfo, Params } from './client-era.ts';
 import type { Work } from './work.ts';
 
 interface Common {
@@ -18,7 +18,7 @@ interface Common {
 
 /** Answered at once: never queued, cancelled or answered with questions. */
 export interface ImmediateMethod<Client> extends Common {
-  answer(client: Client, params: Params, asker: Asker, method: string): Params | Promise<Params>;
+  answer(client: Client, params: Params, clientInfo: ClientInfo, method: string): Params | Promise<Params>;
 }
 
 /** Long-running: it can be cancelled, report progress, and wait for its turn. */

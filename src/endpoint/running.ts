@@ -2,7 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
-import type { Asker } from './client-era.ts';
+import type { ClientInfo } from './client-era.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
@@ -31,12 +31,12 @@ export class RunningRequests {
   }
 
   /** Whether the sender of some request passes a test; requests of one legacy client share one sender. */
-  someAsker(test: (asker: Asker) => boolean): boolean {
-    let last: Asker | undefined;
-    for (const { asker } of this.#works.values()) {
-      if (asker === last) continue;
-      if (test(asker)) return true;
-      last = asker;
+  someClientInfo(test: (clientInfo: ClientInfo) => boolean): boolean {
+    let last: ClientInfo | undefined;
+    for (const { clientInfo } of this.#works.values()) {
+      if (clientInfo === last) continue;
+      if (test(clientInfo)) return true;
+      last = clientInfo;
     }
     return false;
   }

@@ -13,7 +13,7 @@ import {
 import { RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
 import { MAX_JSON_DEPTH, nestsTooDeep } from '../transport/json-text.ts';
 import type { Backend, Served } from './backend.ts';
-import { Front } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import { readMessage } from './exact-ids.ts';
 import { LineWriter, readLines } from './line-streams.ts';
 import { MAX_BODY_BYTES } from './request-body.ts';
@@ -38,15 +38,15 @@ export interface LineStreams {
 /** Serves a backend to the one client at the other end; ends when the client closes its side. */
 export function serveLines(backend: Backend, streams: LineStreams): Served {
   const { input, atEnd, finishMs = FINISH_MS } = streams;
-  const { front, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
+  const { clientConnection, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
   let closing: Promise<void> | undefined;
   const closed = Promise.race([left, broken]).then(async () => {
     if (atEnd === 'finish') {
-      front.heardAll();
+      clientConnection.heardAll();
       await within(finishMs, backend.clock, [answered(), broken]);
     }
     // The responses are no longer read: running requests are cancelled (F55).
-    front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     await backend.close();
     await Promise.race([writer.flushed(), broken]);
   });
@@ -64,7 +64,7 @@ export function serveLines(backend: Backend, streams: LineStreams): Served {
 
 /** One client of a backend that may have others. */
 export interface LineClient {
-  readonly front: Front;
+  readonly clientConnection: ClientConnection;
   readonly writer: LineWriter;
   /** Resolves when the client has closed its input. */
   readonly left: Promise<void>;
@@ -84,17 +84,22 @@ export function openLines(
   const writer = new LineWriter(output, write);
   const { send } = writer;
   const ready = (): Promise<void> | undefined => backend.ready?.();
-  const front = new Front(backend, { principal, stateless: false, broadcast: send, ready });
+  const clientConnection = new ClientConnection(backend, {
+    principal,
+    stateless: false,
+    broadcast: send,
+    ready,
+  });
   let unanswered = 0;
   const onAnswered = new Set<() => void>();
   const received = (frame: Record<string, unknown>): void => {
-    const pending = front.receive(frame, { send, onGone: undefined });
+    const pending = clientConnection.receive(frame, { send, onGone: undefined });
     if (pending === undefined) return;
     unanswered += 1;
     void pending.then((answer) => {
       if (answer !== undefined) send(answer);
       unanswered -= 1;
-      if (unanswered > front.streams) return;
+      if (unanswered > clientConnection.streams) return;
       for (const told of onAnswered) told();
       onAnswered.clear();
     });
@@ -122,7 +127,7 @@ export function openLines(
     },
   });
   return {
-    front,
+    clientConnection,
     writer,
     left: new Promise((resolve) => {
       input.once('end', resolve);
@@ -132,10 +137,11 @@ export function openLines(
       output.once('error', () => resolve());
     }),
     get isAnswered() {
-      return unanswered <= front.streams;
+      return unanswered <= clientConnection.streams;
     },
     async answered() {
-      if (unanswered > front.streams) await new Promise<void>((resolve) => onAnswered.add(resolve));
+      if (unanswered > clientConnection.streams)
+        await new Promise<void>((resolve) => onAnswered.add(resolve));
     },
   };
 }

@@ -1,23 +1,44 @@
 /** The methods that every endpoint implements, whatever its backend. */
 
-import type { Front } from './client-connection.ts';
+import type { ClientConnection } from './client-connection.ts';
 import type { Method, MethodTable, NotificationRow } from './methods.ts';
 
-export const FRONT_METHODS: MethodTable<Front> = {
-  requests: new Map<string, Method<Front>>([
-    ['server/discover', { era: 'modern', cached: true, answer: (front) => front.discover() }],
-    ['subscriptions/listen', { era: 'modern', work: (front, params, work) => front.listen(params, work) }],
-    ['initialize', { era: 'legacy', answer: (front, params) => front.initialize(params) }],
+export const SHARED_METHODS: MethodTable<ClientConnection> = {
+  requests: new Map<string, Method<ClientConnection>>([
+    [
+      'server/discover',
+      { era: 'modern', cached: true, answer: (clientConnection) => clientConnection.discover() },
+    ],
+    [
+      'subscriptions/listen',
+      { era: 'modern', work: (clientConnection, params, work) => clientConnection.listen(params, work) },
+    ],
+    [
+      'initialize',
+      { era: 'legacy', answer: (clientConnection, params) => clientConnection.initialize(params) },
+    ],
     ['ping', { era: 'legacy', answer: () => ({}) }],
-    ['logging/setLevel', { era: 'legacy', answer: (front, { level }) => front.setLevel(level) }],
+    [
+      'logging/setLevel',
+      { era: 'legacy', answer: (clientConnection, { level }) => clientConnection.setLevel(level) },
+    ],
     [
       'resources/subscribe',
-      { era: 'legacy', answer: (front, { uri }, asker) => front.subscribe(uri, asker) },
+      {
+        era: 'legacy',
+        answer: (clientConnection, { uri }, clientInfo) => clientConnection.subscribe(uri, clientInfo),
+      },
     ],
-    ['resources/unsubscribe', { era: 'legacy', answer: (front, { uri }) => front.unsubscribe(uri) }],
+    [
+      'resources/unsubscribe',
+      { era: 'legacy', answer: (clientConnection, { uri }) => clientConnection.unsubscribe(uri) },
+    ],
   ]),
-  notifications: new Map<string, NotificationRow<Front>>([
-    ['notifications/initialized', { notified: (front) => front.ready() }],
-    ['notifications/cancelled', { notified: (front, params) => front.cancelled(params) }],
+  notifications: new Map<string, NotificationRow<ClientConnection>>([
+    ['notifications/initialized', { notified: (clientConnection) => clientConnection.ready() }],
+    [
+      'notifications/cancelled',
+      { notified: (clientConnection, params) => clientConnection.cancelled(params) },
+    ],
   ]),
 };

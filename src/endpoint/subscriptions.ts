@@ -4,8 +4,8 @@ import { META } from '../connection/eras.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
-import type { Attendant, ListKind } from './backend.ts';
-import type { Asker, Params } from './client-era.ts';
+import type { ClientHandler, ListKind } from './backend.ts';
+import type { ClientInfo, Params } from './client-era.ts';
 import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
@@ -23,19 +23,19 @@ interface Listener {
 }
 
 export class Subscriptions {
-  readonly #attendant: Pick<Attendant, 'watch' | 'watchTask'>;
+  readonly #clientHandler: Pick<ClientHandler, 'watch' | 'watchTask'>;
   readonly #broadcast: (message: JsonRpcMessage) => void;
   readonly #legacy = new Map<string, Promise<Unsubscribe>>();
   /** Subscriptions of a resumed session whose resource is not available yet: its server may still be starting. */
-  readonly #absent = new Map<string, Asker>();
+  readonly #absent = new Map<string, ClientInfo>();
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
 
   constructor(
-    attendant: Pick<Attendant, 'watch' | 'watchTask'>,
+    clientHandler: Pick<ClientHandler, 'watch' | 'watchTask'>,
     broadcast: (message: JsonRpcMessage) => void,
   ) {
-    this.#attendant = attendant;
+    this.#clientHandler = clientHandler;
     this.#broadcast = broadcast;
   }
 
@@ -54,20 +54,20 @@ export class Subscriptions {
   }
 
   /** Subscribes again for a resumed session; an unavailable resource is retried when the lists change. */
-  resume(uris: readonly string[], asker: Asker): void {
+  resume(uris: readonly string[], clientInfo: ClientInfo): void {
     for (const uri of uris.slice(0, MAX_SUBSCRIPTIONS)) {
       this.#absent.delete(uri);
-      this.subscribe(uri, asker).catch(() => {
-        if (!this.#isClosed) this.#absent.set(uri, asker);
+      this.subscribe(uri, clientInfo).catch(() => {
+        if (!this.#isClosed) this.#absent.set(uri, clientInfo);
       });
     }
   }
 
-  async subscribe(uri: unknown, asker: Asker): Promise<void> {
+  async subscribe(uri: unknown, clientInfo: ClientInfo): Promise<void> {
     if (typeof uri !== 'string') throw invalidParams('resources/subscribe needs an address.');
     if (this.#legacy.has(uri)) return;
     if (this.#legacy.size >= MAX_SUBSCRIPTIONS) throw tooMany();
-    const subscribed = this.#attendant.watch(uri, asker, (told) => {
+    const subscribed = this.#clientHandler.watch(uri, clientInfo, (told) => {
       this.#broadcast({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: told } });
     });
     this.#legacy.set(uri, subscribed);
@@ -102,7 +102,7 @@ export class Subscriptions {
       asked.map(async (uri) => {
         if (typeof uri !== 'string') return [];
         try {
-          kept.push(await this.#attendant.watch(uri, work.asker, updated));
+          kept.push(await this.#clientHandler.watch(uri, work.clientInfo, updated));
           return [uri];
         } catch {
           // A filter missing from the acknowledgement is refused, as the protocol defines.
@@ -148,7 +148,7 @@ export class Subscriptions {
     return ids.slice(0, MAX_SUBSCRIPTIONS).filter((id) => {
       if (typeof id !== 'string') return false;
       try {
-        const stop = this.#attendant.watchTask?.(id, work.asker, (state) =>
+        const stop = this.#clientHandler.watchTask?.(id, work.clientInfo, (state) =>
           work.notify('notifications/tasks', { ...state, _meta }),
         );
         if (stop !== undefined) keep(stop);
@@ -162,7 +162,8 @@ export class Subscriptions {
 
   /** Returns false if no stream subscribed to it. */
   listChanged(kind: ListKind): boolean {
-    if (kind === 'resources') for (const [uri, asker] of [...this.#absent]) this.resume([uri], asker);
+    if (kind === 'resources')
+      for (const [uri, clientInfo] of [...this.#absent]) this.resume([uri], clientInfo);
     const told = [...this.#listeners].filter(({ filter }) => filter[FILTERS[kind]] === true);
     for (const { work } of told) {
       work.notify(`notifications/${kind}/list_changed`, { _meta: { [META.subscriptionId]: work.id } });

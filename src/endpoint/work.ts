@@ -3,7 +3,7 @@
 import { PlugboardError } from '../errors.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
-import type { Asker, Params } from './client-era.ts';
+import type { ClientInfo, Params } from './client-era.ts';
 import type { RpcFailure } from './rpc-failure.ts';
 
 /** The response channel of one request. Transports create it; it ends with the response. */
@@ -27,7 +27,7 @@ export type Ask = (
 
 export class Work extends Cancellation {
   readonly id: RequestId;
-  readonly asker: Asker;
+  readonly clientInfo: ClientInfo;
   /** The called tool, if this is a call. */
   readonly tool: string | undefined;
   /** The server that a request other than a call was routed to, where there are several. */
@@ -38,10 +38,10 @@ export class Work extends Cancellation {
   /** Why the request cannot be answered, whatever the result of the work. */
   failure: RpcFailure | undefined;
 
-  constructor(id: RequestId, asker: Asker, exchange: Exchange, ask: Ask, tool?: string) {
+  constructor(id: RequestId, clientInfo: ClientInfo, exchange: Exchange, ask: Ask, tool?: string) {
     super();
     this.id = id;
-    this.asker = asker;
+    this.clientInfo = clientInfo;
     this.tool = tool;
     this.ask = ask;
     this.attach(exchange);

@@ -50,11 +50,11 @@ export class FirstContact {
   }
 
   /** Returns how long a list may still wait for a server to connect. */
-  remainingMs({ name, state }: Connection, patienceMs: number): number {
+  remainingMs({ name, state }: Connection, listWaitMs: number): number {
     if (this.#failed.has(name)) return 0;
-    if (state.status !== 'connecting') return patienceMs;
+    if (state.status !== 'connecting') return listWaitMs;
     const elapsed = Math.max(0, ticksOf(this.#options.clock) - state.since);
-    return Math.max(0, patienceMs - elapsed);
+    return Math.max(0, listWaitMs - elapsed);
   }
 
   /** Records that a connected server did not respond to a list in time. */
@@ -79,13 +79,13 @@ export class FirstContact {
   }
 
   /** Resolves when, for each awaited server, its tools are known, it has failed, or its time is over. */
-  async settled(patienceMs: number): Promise<void> {
-    const longest = Math.max(0, ...this.#awaited(patienceMs));
+  async settled(listWaitMs: number): Promise<void> {
+    const longest = Math.max(0, ...this.#awaited(listWaitMs));
     if (longest === 0) return;
     const release = holdProcess();
     await new Promise<void>((resolve) => {
       const look = (): void => {
-        if (this.#awaited(patienceMs).length > 0) return;
+        if (this.#awaited(listWaitMs).length > 0) return;
         this.#watchers.delete(look);
         stop();
         resolve();
@@ -137,12 +137,12 @@ export class FirstContact {
   }
 
   /** Returns the remaining wait of each awaited server. */
-  #awaited(patienceMs: number): number[] {
+  #awaited(listWaitMs: number): number[] {
     return this.#options
       .pool()
       .all()
       .filter(({ name, state }) => state.status === 'connecting' && !this.#options.isKnown(name))
-      .map((connection) => this.remainingMs(connection, patienceMs))
+      .map((connection) => this.remainingMs(connection, listWaitMs))
       .filter((ms) => ms > 0);
   }
 

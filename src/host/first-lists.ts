@@ -21,7 +21,7 @@ import { type FirstContact, noAnswerWithin } from './first-contact.ts';
 import type { ContentLists } from './host-content.ts';
 
 /** Returns how long a caller waits for servers that are contacted for the first time; called only if there are any. */
-export type Patience = () => number | Promise<number>;
+export type ListWait = () => number | Promise<number>;
 
 /** Servers whose lists are unknown, each with the reason. */
 export interface Unreached {
@@ -73,10 +73,10 @@ export class FirstLists {
   }
 
   /** Waits for the tools of servers that are contacted for the first time; undefined if there are none. */
-  tools(patience: Patience): Promise<void> | undefined {
+  tools(listWait: ListWait): Promise<void> | undefined {
     const { contact } = this.#options;
     if (!contact.isAwaited) return undefined;
-    return (async () => contact.settled(await patience()))();
+    return (async () => contact.settled(await listWait()))();
   }
 
   /** Returns servers whose tools are currently unknown, except those disabled or blocked by a person or a policy. */
@@ -91,11 +91,11 @@ export class FirstLists {
     return this.#options.contact.lastFailure(server) !== undefined;
   }
 
-  async resources(patience: Patience, only?: readonly string[]): Promise<ResourceListing & Unreached> {
+  async resources(listWait: ListWait, only?: readonly string[]): Promise<ResourceListing & Unreached> {
     const { lists } = this.#options;
     const [resources, templates] = await Promise.all([
-      this.#gather(lists.resources, patience, only),
-      this.#gather(lists.templates, patience, only),
+      this.#gather(lists.resources, listWait, only),
+      this.#gather(lists.templates, listWait, only),
     ]);
     return {
       resources: resources.found.map(({ server, item }) => presentResource(server, item)),
@@ -105,11 +105,11 @@ export class FirstLists {
   }
 
   async prompts(
-    patience: Patience,
+    listWait: ListWait,
     only?: readonly string[],
   ): Promise<Unreached & { readonly prompts: readonly ListedPrompt[] }> {
     const { lists, naming } = this.#options;
-    const { found, unreached } = await this.#gather(lists.prompts, patience, only);
+    const { found, unreached } = await this.#gather(lists.prompts, listWait, only);
     return { prompts: withCommands(found, naming), unreached };
   }
 
@@ -141,13 +141,13 @@ export class FirstLists {
     this.#options.changed(kind === 'prompts' ? 'prompts' : 'resources', name);
   }
 
-  async #gather<T>(list: ContentList<T>, patience: Patience, only?: readonly string[]): Promise<Gathered<T>> {
+  async #gather<T>(list: ContentList<T>, listWait: ListWait, only?: readonly string[]): Promise<Gathered<T>> {
     const wanted = this.#candidates().filter(({ name }) => only === undefined || only.includes(name));
     const denials = wanted.flatMap(({ name }) => this.#options.denialOf(name) ?? []);
     const asked = wanted
       .filter(({ name }) => !denials.some(({ server }) => server === name))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-    await Promise.all(asked.map((connection) => this.#bringUp(list, connection, patience)));
+    await Promise.all(asked.map((connection) => this.#bringUp(list, connection, listWait)));
     const given = this.#given.get(list.kind) ?? new Map<string, readonly unknown[]>();
     this.#given.set(list.kind, given);
     // A list of all servers omits them; a list of one server returns why it is empty.
@@ -168,7 +168,7 @@ export class FirstLists {
   }
 
   /** Resolves when the list of a server is known, or when its wait is over. */
-  async #bringUp<T>(list: ContentList<T>, connection: Connection, patience: Patience): Promise<void> {
+  async #bringUp<T>(list: ContentList<T>, connection: Connection, listWait: ListWait): Promise<void> {
     const known = await list.known(connection);
     if (known?.state === 'good' || known?.state === 'old') return;
     const { name, state } = connection;
@@ -179,7 +179,7 @@ export class FirstLists {
     if (!isOnItsWay && contact.lastFailure(name) !== undefined) return;
     const reading = this.#refresh(list, connection);
     if (await contact.wasListLate(connection, list.kind)) return;
-    await this.#within(contact.remainingMs(connection, await patience()), reading, () => {
+    await this.#within(contact.remainingMs(connection, await listWait()), reading, () => {
       if (connection.isLive) contact.listLate(connection, list.kind, noAnswerWithin(name, this.waitMs));
     });
   }

@@ -14,20 +14,20 @@ import { createOutputFiles, type OutputFiles } from '../call/output-files.ts';
 import { createPipeline } from '../call/pipeline.ts';
 import { createSession, type Session, type SessionOptions } from '../call/session.ts';
 import { Questions } from '../call/session-questions.ts';
-import { Workplace } from '../call/session-work.ts';
+import { SessionWork } from '../call/session-work.ts';
 import { collect } from '../call/task.ts';
 import type { Telemetry } from '../call/telemetry.ts';
 import type { Prompt, Resource } from '../catalog/accept-lists.ts';
 import { type CatalogCache, openCatalogCache } from '../catalog/cache.ts';
 import { Catalog, taskSupportOf } from '../catalog/catalog.ts';
-import { Intake } from '../catalog/catalog-loader.ts';
+import { CatalogLoader } from '../catalog/catalog-loader.ts';
 import { openContentCache } from '../catalog/content-cache.ts';
 import { AGENT, AGENT_REPLY, CALL_TOOL, type Deferral, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { createGatewayView, type GatewayView } from '../catalog/gateway-view.ts';
-import { type KnownToolsKeeper, openKnownToolsKeeper } from '../catalog/known-tools-writer.ts';
+import { type KnownToolsWriter, openKnownToolsWriter } from '../catalog/known-tools-writer.ts';
 import { type LastFailures, openLastFailures } from '../catalog/last-failures.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from '../catalog/resource-tool-definitions.ts';
-import { type Habits, openHabits } from '../catalog/search-usage.ts';
+import { openSearchUsage, type SearchUsage } from '../catalog/search-usage.ts';
 import { createSearch, type Search } from '../catalog/search-view.ts';
 import { type NameForm, type Naming, serverNames } from '../catalog/tool-names.ts';
 import { unknownToolNames } from '../catalog/unknown-tool-names.ts';
@@ -39,11 +39,11 @@ import { entryOwner } from '../config/owner.ts';
 import type { Identity } from '../config/rules.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/connection-context.ts';
-import { NO_VERDICTS, openVerdicts, type Verdicts } from '../connection/era-cache.ts';
+import { type EraCache, NO_ERA_CACHE, openEraCache } from '../connection/era-cache.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
 import type { LogMessage } from '../connection/log-gate.ts';
 import { isAtLeast, type LogLevel } from '../connection/log-levels.ts';
-import { type Board, createBoard } from '../connection/open-questions.ts';
+import { createOpenQuestions, type OpenQuestions } from '../connection/open-questions.ts';
 import { Pool } from '../connection/pool.ts';
 import { capabilitiesOf, type Questioned } from '../connection/questions.ts';
 import { hostClosed } from '../connection/reasons.ts';
@@ -82,7 +82,7 @@ import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts
 import { createResourceAccess } from './host-resource-tools.ts';
 
 /** A server without calls for this long is stopped; its tools stay listed, and the next call starts it. */
-const REST_AFTER_MS: number = 10 * 60 * 1000;
+const IDLE_AFTER_MS: number = 10 * 60 * 1000;
 
 interface Parts {
   readonly options: HostOptions;
@@ -90,7 +90,7 @@ interface Parts {
   readonly clock: Clock;
   readonly home: Home;
   readonly config: LoadedConfig;
-  readonly verdicts: Verdicts;
+  readonly eraCache: EraCache;
   readonly pins: Pins;
   readonly failures: LastFailures;
   readonly telemetry: Telemetry | undefined;
@@ -120,7 +120,7 @@ export class HostCore {
   /** The form of tool names for clients of a gateway: the configured one, else `server__tool`. */
   readonly gatewayNaming: NameForm;
   readonly gatewayView: GatewayView;
-  readonly intake: Intake;
+  readonly loader: CatalogLoader;
   readonly search: Search;
   readonly deferral: () => Deferral;
   readonly pool: Pool;
@@ -130,7 +130,7 @@ export class HostCore {
   readonly content: HostContent;
   readonly contact: FirstContact;
   readonly firstLists: FirstLists;
-  readonly work: Workplace;
+  readonly work: SessionWork;
   /** Tracks which log levels are requested from which process. */
   readonly logDemand: LogDemand;
   /** The current configuration; a reload replaces the whole object. */
@@ -140,18 +140,18 @@ export class HostCore {
   readonly alwaysAllowed: Set<string> = new Set();
   /** Called when a server that shadows another one may no longer start; set by the owner of the server set. */
   consentLost: () => void = () => {};
-  readonly #verdicts: Verdicts;
+  readonly #eraCache: EraCache;
   readonly #cache: CatalogCache;
-  readonly #known: KnownToolsKeeper;
+  readonly #known: KnownToolsWriter;
   readonly #pins: Pins;
   readonly #audit: AuditLog;
   /** Reports invalid roots given by the program, once. */
   readonly #rootsFault: (server: string, message: string) => void;
-  readonly #habits: Habits | undefined;
+  readonly #searchUsage: SearchUsage | undefined;
   /** The kinds of questions that the host and its sessions can answer. */
   readonly #declared: Declared;
   readonly #questions: Questions;
-  readonly #board: Board;
+  readonly #openQuestions: OpenQuestions;
   readonly #tasks: KeptTasks;
   readonly #leave = new AbortController();
   readonly #credentials: (() => Promise<CredentialStore>) | undefined;
@@ -172,7 +172,7 @@ export class HostCore {
     const clock = options.clock ?? systemClock;
     const home = homeOf(options, env);
     const cwd = options.cwd ?? process.cwd();
-    const [config, verdicts, pins, failures] = await Promise.all([
+    const [config, eraCache, pins, failures] = await Promise.all([
       options.config === undefined
         ? loadEffective({
             cwd,
@@ -183,27 +183,27 @@ export class HostCore {
             files: options.configuration,
           })
         : withConsent(options.config, { home, env }),
-      openVerdicts(home, clock),
+      openEraCache(home, clock),
       openPins(home),
       openLastFailures(home, clock),
     ]);
     const wanted = options.telemetry ?? config.settings.telemetry ?? false;
     const telemetry =
       wanted === false ? undefined : await (await import('../call/telemetry.ts')).loadTelemetry();
-    return new HostCore({ options, env, clock, home, config, verdicts, pins, failures, telemetry });
+    return new HostCore({ options, env, clock, home, config, eraCache, pins, failures, telemetry });
   }
 
   private constructor(parts: Parts) {
-    const { options, env, clock, home, config, verdicts } = parts;
+    const { options, env, clock, home, config, eraCache } = parts;
     this.options = options;
     this.#idPrefix = options.idPrefix ?? '';
     this.env = env;
     this.clock = clock;
     this.home = home;
     this.config = config;
-    this.#verdicts = verdicts;
+    this.#eraCache = eraCache;
     this.#cache = openCatalogCache(home, clock);
-    this.#known = openKnownToolsKeeper(home);
+    this.#known = openKnownToolsWriter(home);
     this.#pins = pinsExcept(parts.pins, (spec) => this.keepsNothingOf(spec));
     this.sandboxState = options.sandboxState;
     this.events = new Emitter((error) => this.log(undefined, 'error', `a listener threw: ${String(error)}`));
@@ -217,7 +217,7 @@ export class HostCore {
     this.#rootsFault = createOnceReport((server, message) => this.log(server, 'error', message));
     const roots = checkedRoots(options.roots, this.#rootsFault);
     this.session = createSession(`${this.#idPrefix}host`, { ...options, roots }, this.#partyName);
-    this.#board = createBoard(this.events, this.#idPrefix);
+    this.#openQuestions = createOpenQuestions(this.events, this.#idPrefix);
     this.hidden = createHiddenReport((server, message) => this.log(server, 'warning', message));
     this.warnOnce = createOnceReport((server, message) => this.log(server, 'warning', message));
     this.#declared = { ...options, ...options.sessions };
@@ -225,7 +225,7 @@ export class HostCore {
       declared: this.#declared,
       host: this.session,
       work: () => this.work,
-      board: this.#board,
+      openQuestions: this.#openQuestions,
       clock,
       log: (server, level, message) => this.log(server, level, message),
       hidden: this.hidden,
@@ -247,11 +247,11 @@ export class HostCore {
       [TOOL_SEARCH, CALL_TOOL, AGENT, AGENT_REPLY, LIST_RESOURCES, READ_RESOURCE],
       this.hidden,
     );
-    this.intake = this.#createIntake();
-    this.#habits = config.settings.searchLearning === false ? undefined : openHabits(home);
+    this.loader = this.#createLoader();
+    this.#searchUsage = config.settings.searchLearning === false ? undefined : openSearchUsage(home);
     this.search = createSearch({
       snapshot: () => this.catalog.snapshot,
-      habits: this.#habits,
+      searchUsage: this.#searchUsage,
       model: options.searchModel,
       warn: (message) => this.log(undefined, 'warning', message),
     });
@@ -260,17 +260,17 @@ export class HostCore {
     this.logDemand = new LogDemand({
       clock,
       own: options.logLevel ?? 'info',
-      connections: () => this.pool.all().flatMap((each) => [each, ...this.work.twinsOf(each)]),
-      dedicatedTo: (connection) => this.work.berths.dedicatedTo(connection),
+      connections: () => this.pool.all().flatMap((each) => [each, ...this.work.dedicatedOf(each)]),
+      dedicatedTo: (connection) => this.work.router.dedicatedTo(connection),
     });
     const context = this.#connectionContext();
     this.pool = new Pool(context);
-    const twins = { ...context, transport: this.#ownTransport };
-    this.work = new Workplace(twins, {
+    const dedicated = { ...context, transport: this.#ownTransport };
+    this.work = new SessionWork(dedicated, {
       manyAgents: options.manyAgents === true,
       expectsRoots: options.sessions?.roots !== undefined,
     });
-    this.work.berths.opened(this.session);
+    this.work.router.opened(this.session);
     this.work.events.on('state', ({ connection }) => {
       if (connection.state.status !== 'connected') return;
       this.content.connected(connection);
@@ -282,12 +282,12 @@ export class HostCore {
       naming,
       forModel: this.session.forModel,
       settings: () => this.config.settings,
-      lacks: (server, capability) => this.intake.lacks(server, capability),
+      lacks: (server, capability) => this.loader.lacks(server, capability),
       warn: (server, message) => this.log(server, 'warning', message),
       hidden: this.hidden,
       cache: openContentCache(home, clock),
       pins: this.#pins,
-      keyOf: ({ spec }) => this.intake.keyOf(spec),
+      keyOf: ({ spec }) => this.loader.keyOf(spec),
       read: (kind, connection, items, isNews) => {
         if (this.keepsNothingOf(connection.spec))
           return this.firstLists.read(kind, connection, items, isNews);
@@ -315,8 +315,8 @@ export class HostCore {
       connection,
       listing,
       waitingFor(connection.name, this.config),
-      this.work.twinsOf(connection),
-      (twin) => this.work.berths.reasonOf(twin) ?? 'state',
+      this.work.dedicatedOf(connection),
+      (dedicated) => this.work.router.reasonOf(dedicated) ?? 'state',
     );
   }
 
@@ -371,7 +371,7 @@ export class HostCore {
             resourceTools: options.resourceTools ?? this.options.resourceTools,
           };
     const session = createSession(`${this.#idPrefix}s${this.#sessions}`, given, this.#partyName);
-    this.work.berths.opened(session);
+    this.work.router.opened(session);
     return session;
   }
 
@@ -382,16 +382,16 @@ export class HostCore {
     const reason = (): PlugboardError =>
       new PlugboardError('CANCELLED', `the call was cancelled: the session ${id} has ended`);
     session.ended.cancel(reason);
-    this.#board.withdraw((question) => question.session === id, reason);
+    this.#openQuestions.withdraw((question) => question.session === id, reason);
     this.logDemand.end(session);
-    this.work.berths.end(session);
+    this.work.router.end(session);
   }
 
   /** Sends roots-changed notifications to the servers that the session uses. */
   async rootsChanged(session: Session): Promise<void> {
     await this.work.rootsChanged(session);
     for (const connection of this.pool.all())
-      if (!this.work.berths.knows(connection)) connection.rootsChanged();
+      if (!this.work.router.knows(connection)) connection.rootsChanged();
   }
 
   async setRoots(roots: NonNullable<Questioned['roots']>): Promise<void> {
@@ -501,12 +501,12 @@ export class HostCore {
     const reason = new PlugboardError('CONNECTION_LOST', `${name} is another server now, or has gone`, {
       server: name,
     });
-    this.#board.withdraw(
+    this.#openQuestions.withdraw(
       ({ kind, server }) => kind === 'approval' && server === name,
       () => reason,
     );
     this.catalog.delete(name);
-    this.work.berths.drop(name);
+    this.work.router.drop(name);
     this.events.emit('tools', { server: name });
   }
 
@@ -520,7 +520,7 @@ export class HostCore {
   /** Routes a log level that only a session requested to that session, not to the host's log. */
   #serverLogged(connection: Connection, message: LogMessage): void {
     const { own } = this.logDemand;
-    const session = this.work.whose(connection);
+    const session = this.work.sessionIdOf(connection);
     const isWanted = isAtLeast(message.level, own) || this.logDemand.of(connection) === own;
     if (isWanted) this.events.emit('log', logged(connection.name, message, session));
     this.events.emit('message', messageOf(connection.name, message, session));
@@ -535,19 +535,19 @@ export class HostCore {
   /** Stops every server, then the parts that served them. */
   async close(): Promise<void> {
     this.#leave.abort();
-    this.#board.close();
+    this.#openQuestions.close();
     this.logDemand.close();
-    await Promise.all([this.pool.close(), this.work.berths.close()]);
+    await Promise.all([this.pool.close(), this.work.router.close()]);
     await this.#collecting;
     await Promise.all([
-      this.#verdicts.flush(),
+      this.#eraCache.flush(),
       this.#cache.flush(),
       this.#known.flush(),
       this.content.flush(),
       this.contact.close(),
       this.#pins.flush(),
       this.#audit.flush(),
-      this.#habits?.flush(),
+      this.#searchUsage?.flush(),
       this.#tasks.release(),
     ]);
     await this.auth.close();
@@ -626,7 +626,7 @@ export class HostCore {
       loginLimitMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
       changed: (server) => {
         const first = this.pool.get(server);
-        const all = first === undefined ? [] : [first, ...this.work.twinsOf(first)];
+        const all = first === undefined ? [] : [first, ...this.work.dedicatedOf(first)];
         const renewed = Promise.all(all.map((each) => each.reconnect().catch(() => {}))).then(() => {
           // After a logout, the tools that this login had are no longer available.
           if (first?.state.status === 'needs_auth') this.forget(server);
@@ -647,8 +647,8 @@ export class HostCore {
     });
   }
 
-  #createIntake(): Intake {
-    return new Intake({
+  #createLoader(): CatalogLoader {
+    return new CatalogLoader({
       catalog: this.catalog,
       cache: this.#cache,
       pins: this.#pins,
@@ -668,14 +668,14 @@ export class HostCore {
       clock: this.clock,
       pool: () => this.pool,
       failures,
-      keyOf: (spec) => this.intake.startKeyOf(spec),
+      keyOf: (spec) => this.loader.startKeyOf(spec),
       isKnown: (server) => this.isKnown(server),
       waitMs: () => this.config.settings.firstListWaitMs ?? DEFAULT_FIRST_LIST_WAIT_MS,
     });
   }
 
   #createFirstLists(naming: Naming): FirstLists {
-    const { clock, pool, contact, intake } = this;
+    const { clock, pool, contact, loader } = this;
     return new FirstLists({
       clock,
       pool,
@@ -684,7 +684,7 @@ export class HostCore {
       lists: this.content.lists,
       configuredWaitMs: () => this.config.settings.firstListWaitMs,
       isKnown: (server) => this.isKnown(server),
-      lacked: (server, capability) => intake.lacked(server, capability),
+      lacked: (server, capability) => loader.lacked(server, capability),
       denialOf: (server) => this.contentDenial(server),
       ownerOf: (name) => {
         const coming = pool.all().filter(({ state }) => ['connecting', 'idle'].includes(state.status));
@@ -706,16 +706,16 @@ export class HostCore {
       client: { name: client?.name ?? 'plugboard', version: client?.version ?? readVersion() },
       logLevel: (connection) => this.logDemand.of(connection),
       capabilities: () => this.#capabilities,
-      verdicts: (spec) => (this.keepsNothingOf(spec) ? NO_VERDICTS : this.#verdicts),
+      eraCache: (spec) => (this.keepsNothingOf(spec) ? NO_ERA_CACHE : this.#eraCache),
       expand: (spec) => this.inputs.expandForStart(spec),
       transport: async (spec, entry, choice) => {
         await this.#checkAdmission(spec, entry);
         return options.borrow?.(spec, entry) ?? this.#ownTransport(spec, entry, choice);
       },
       fallsBackToSse,
-      restAfterMs: (entry) =>
+      idleAfterMs: (entry) =>
         // An in-process server has no process to stop, and its state would be lost.
-        entry.lifecycle === 'keep-alive' || isInProcess(entry) ? undefined : REST_AFTER_MS,
+        entry.lifecycle === 'keep-alive' || isInProcess(entry) ? undefined : IDLE_AFTER_MS,
       startupTimeoutMs: (entry) => limitsFor(entry, this.config.settings).startupTimeoutMs,
       questions,
       pageDone: (connection, elicitationId) => {
@@ -726,7 +726,7 @@ export class HostCore {
       sandboxState: () => this.sandboxState,
       changed: (connection) => this.#changed(connection),
       listChanged: (connection, kind) => {
-        if (kind === 'tools') this.intake.receive(connection);
+        if (kind === 'tools') this.loader.receive(connection);
         this.content.listChanged(connection, kind);
         this.events.emit(kind, { server: connection.name });
         this.work.events.emit('list', { connection, kind });
@@ -775,7 +775,7 @@ export class HostCore {
 
   #changed(connection: Connection): void {
     if (connection.state.status === 'connected') {
-      const isNew = this.intake.receive(connection);
+      const isNew = this.loader.receive(connection);
       // A server that reconnects with the same tools emits no event, so that prompt caches stay valid.
       if (isNew) this.events.emit('tools', { server: connection.name });
       if (isFromCode(connection.spec)) this.#checkToolNames(connection);
@@ -818,9 +818,9 @@ export class HostCore {
       log: (server, level, message, session) => this.log(server, level, message, session),
       hidden: this.hidden,
       audit: this.#audit,
-      board: this.#board,
+      openQuestions: this.#openQuestions,
       inFlight: this.work.inFlight,
-      berths: this.work.berths,
+      router: this.work.router,
       answer: (call, method, params, key) => this.#questions.answer(call, method, params, key),
       handedOn: (connection, session, given) => this.#questions.handedOn(connection, session, given),
       taskSupport: ({ server, tool }) => taskSupportOf(this.catalog.listing(server), tool),
@@ -832,7 +832,7 @@ export class HostCore {
         },
       },
       leave: this.#leave.signal,
-      habits: this.#habits,
+      searchUsage: this.#searchUsage,
       telemetry,
       outputs: this.#outputFiles(),
       maxOutputTokens: maxOutputTokens(this.env),

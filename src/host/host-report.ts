@@ -45,16 +45,16 @@ export interface ServerReport {
   readonly disabledBy?: SwitchedOff;
 }
 
-/** `twins`: the dedicated processes; `reasonOf`: why each was started. */
+/** `dedicatedConnections`: the server's dedicated processes; `reasonOf`: why each was started. */
 export function reportOf(
   connection: Connection,
   listing: ServerListing | undefined,
   waiting?: Waiting,
-  twins: readonly Connection[] = [],
-  reasonOf: (twin: Connection) => DedicatedReason = () => 'state',
+  dedicatedConnections: readonly Connection[] = [],
+  reasonOf: (connection: Connection) => DedicatedReason = () => 'state',
 ): ServerReport {
-  const dedicated = twins.flatMap((twin) =>
-    twin.pid === undefined ? [] : [{ pid: twin.pid, reason: reasonOf(twin) }],
+  const dedicated = dedicatedConnections.flatMap((each) =>
+    each.pid === undefined ? [] : [{ pid: each.pid, reason: reasonOf(each) }],
   );
   const { spec, state, negotiated, pid, transportKind } = connection;
   const quarantined = listing?.quarantined ?? [];

@@ -19,13 +19,13 @@ export function resourceToolsFor(core: HostCore, session: Session): readonly Too
   if (!session.resourceTools) return NONE;
   // Servers whose capabilities are unknown do not add them: a model's tools should not come and go.
   const isKnown = (server: string): boolean =>
-    core.pool.get(server)?.negotiated !== undefined || core.intake.offered(server, 'resources');
+    core.pool.get(server)?.negotiated !== undefined || core.loader.offered(server, 'resources');
   return core.resources.servers(session).some(isKnown) ? RESOURCE_TOOLS : NONE;
 }
 
 export function createResourceAccess(core: HostCore): ResourceAccess {
   const mayHave = ({ name, negotiated }: Connection): boolean =>
-    negotiated === undefined ? !core.intake.lacked(name, 'resources') : isDeclared(negotiated, 'resources');
+    negotiated === undefined ? !core.loader.lacked(name, 'resources') : isDeclared(negotiated, 'resources');
   const isListed = (connection: Connection): boolean =>
     isAvailable(connection) && core.contentDenial(connection.name) === undefined && mayHave(connection);
   const isOffered = (server: string, { offers }: Session): boolean =>
@@ -56,7 +56,7 @@ async function read(
   uri: string,
 ): ReturnType<ResourceAccess['read']> {
   const { session, timeoutMs, onProgress } = call;
-  const reading = core.work.attend(primary(core, server), call, (connection) =>
+  const reading = core.work.run(primary(core, server), call, (connection) =>
     core.content.read(
       connection,
       uri,

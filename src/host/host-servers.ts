@@ -47,7 +47,7 @@ export class HostServers {
   }
 
   /** Begins to start the servers that `connect: 'none'` skipped, by their lifecycle. */
-  async startRest(): Promise<void> {
+  async startIdleTimer(): Promise<void> {
     this.#core.checkOpen();
     this.#which = 'lifecycle';
     const started = startAll(await this.#toStart(this.#core.pool.all()), this.#core.clock);
@@ -176,8 +176,8 @@ export class HostServers {
 
   /** Applies an acceptance of held-back items. */
   async reviewPins(): Promise<void> {
-    const { intake, content, events } = this.#core;
-    for (const server of await intake.review()) events.emit('tools', { server });
+    const { loader, content, events } = this.#core;
+    for (const server of await loader.review()) events.emit('tools', { server });
     for (const { kind, server } of content.review()) events.emit(kind, { server });
   }
 
@@ -226,7 +226,7 @@ export class HostServers {
   /** Loads the cached data of new servers, and returns which of them must start now and which can start later. */
   async #toStart(connections: readonly Connection[]): Promise<Starting> {
     const allowed = connections.filter(({ state }) => state.status === 'idle');
-    const { fresh, startKeys } = await this.#core.intake.recall(allowed.map(({ spec }) => spec));
+    const { fresh, startKeys } = await this.#core.loader.recall(allowed.map(({ spec }) => spec));
     this.#core.contact.recall(startKeys);
     const isLazy = ({ spec }: Connection): boolean => (spec.entry.lifecycle ?? 'lazy') === 'lazy';
     const isKnown = ({ name }: Connection): boolean => this.#core.isKnown(name);

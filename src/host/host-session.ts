@@ -42,7 +42,7 @@ import { resourceToolsFor } from './host-resource-tools.ts';
 import { givenText, type SearchResult, searchResult } from './host-search.ts';
 import { onSession } from './host-session-events.ts';
 import { checkRawMethod } from './raw-request.ts';
-import { Passage } from './server-proxy.ts';
+import { ServerProxy } from './server-proxy.ts';
 import { type ToolSchemas, type TypedTools, typedTools } from './typed-tools.ts';
 
 const LISTING_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it lists what there is' };
@@ -169,9 +169,7 @@ export class HostSession {
   /** Reads a resource: text, or bytes as base64. */
   async read(server: string, uri: string, options: ContentOptions = {}): Promise<ReadResult> {
     await this.#approve('resource', server, uri, options.signal);
-    return this.#attend(server, options, (connection, given) =>
-      this.#core.content.read(connection, uri, given),
-    );
+    return this.#run(server, options, (connection, given) => this.#core.content.read(connection, uri, given));
   }
 
   /** Like the host's `subscribe`, at the process that serves this session. */
@@ -204,7 +202,7 @@ export class HostSession {
     options: ContentOptions = {},
   ): Promise<PromptResult> {
     await this.#approve('prompt', server, name, options.signal);
-    return this.#attend(server, options, (connection, given) =>
+    return this.#run(server, options, (connection, given) =>
       this.#core.content.prompt(connection, name, args, given),
     );
   }
@@ -212,19 +210,19 @@ export class HostSession {
   /** Returns false if a server is known to have no resources, or no prompts. */
   mayHave(server: string, capability: Capability): boolean {
     const negotiated = this.#core.pool.get(server)?.negotiated;
-    if (negotiated === undefined) return !this.#core.intake.lacked(server, capability);
+    if (negotiated === undefined) return !this.#core.loader.lacked(server, capability);
     return isDeclared(negotiated, capability);
   }
 
   /** Returns the protocol extensions of each server: as it declares them, or did when its tools were last listed. */
   extensions(): ReadonlyMap<string, DeclaredExtensions> {
-    const { pool, intake } = this.#core;
+    const { pool, loader } = this.#core;
     return new Map(
       pool
         .all()
         .map(({ name, negotiated }) => [
           name,
-          negotiated === undefined ? intake.extensionsOf(name) : extensionsIn(negotiated.capabilities),
+          negotiated === undefined ? loader.extensionsOf(name) : extensionsIn(negotiated.capabilities),
         ]),
     );
   }
@@ -242,7 +240,7 @@ export class HostSession {
     checkRawMethod(server, method);
     const { signal, onProgress } = options;
     await this.#approve('extension', server, method, signal);
-    return this.#attend(server, options, (connection, given) =>
+    return this.#run(server, options, (connection, given) =>
       this.#core.content.request(connection, method, params, { ...given, onProgress }),
     );
   }
@@ -260,7 +258,7 @@ export class HostSession {
     checkRawMethod(server, method, 'notification');
     const { signal } = options;
     await this.#approve('extension', server, method, signal);
-    return this.#attend(server, options, (connection) => connection.notify(method, params, signal));
+    return this.#run(server, options, (connection) => connection.notify(method, params, signal));
   }
 
   /**
@@ -313,10 +311,10 @@ export class HostSession {
   }
 
   /** Returns one server as a pass-through, for a caller that has its own host and shares only the process. */
-  passage(server: string): Passage {
+  passage(server: string): ServerProxy {
     const { work, pool } = this.#core;
     const primary = (): Connection | undefined => pool.get(server);
-    return new Passage(this.#primary(server), { work, session: this.#session, primary });
+    return new ServerProxy(this.#primary(server), { work, session: this.#session, primary });
   }
 
   /** Sets the least severe log level for this session; it is requested from its servers. */
@@ -426,7 +424,7 @@ export class HostSession {
     return this.#core.approveContent(this.#session, { server, kind, name, mayAsk: false });
   }
 
-  async #attend<T>(
+  async #run<T>(
     server: string,
     options: ContentOptions,
     act: (connection: Connection, options: ContentOptions) => Promise<T>,
@@ -436,7 +434,7 @@ export class HostSession {
     return whileOpen(options, session.ended, (signal) => {
       // A question that arrives with the response finds this session through it; many requests may share a signal.
       const work = { session, signal };
-      return this.#core.work.attend(primary, work, (connection) =>
+      return this.#core.work.run(primary, work, (connection) =>
         act(connection, { ...this.#core.contentOptions(connection, session, options), signal, owner: work }),
       );
     });

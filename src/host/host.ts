@@ -440,7 +440,7 @@ export class Host {
    * 'none'` skipped, by their lifecycles, and `ready()` waits for them.
    */
   async connect(name?: string): Promise<void> {
-    await (name === undefined ? this.#servers.startRest() : this.#servers.get(name).connect());
+    await (name === undefined ? this.#servers.startIdleTimer() : this.#servers.get(name).connect());
   }
 
   /** Stops a server; its tools are unavailable until `connect`. */

@@ -1,7 +1,7 @@
 /** Pass-through: exposes one server of a host to a session as it is; only its process is shared. */
 
 import type { Session } from '../call/session.ts';
-import type { Workplace } from '../call/session-work.ts';
+import type { SessionWork } from '../call/session-work.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Negotiated } from '../connection/eras.ts';
 import type { ListResult } from '../connection/listing.ts';
@@ -10,7 +10,7 @@ import type { Params, RequestOptions } from '../connection/peer.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 
-export interface PassageEvents {
+export interface ServerProxyEvents {
   readonly listChanged: (kind: ListEvent) => void;
   /** Called when the server reports the state of a task. */
   readonly taskChanged: (state: Params) => void;
@@ -20,24 +20,24 @@ export interface PassageEvents {
   readonly lost: (error: PlugboardError) => void;
 }
 
-export interface PassageRequest extends RequestOptions {
+export interface ServerProxyRequest extends RequestOptions {
   /** True if a legacy server may send a question during the request without naming it. */
   readonly mayAsk: boolean;
 }
 
-export interface PassageOptions {
-  readonly work: Workplace;
+export interface ServerProxyOptions {
+  readonly work: SessionWork;
   readonly session: Session;
   /** Returns the current first process of the server; a changed entry replaces it. */
   readonly primary: () => Connection | undefined;
 }
 
-export class Passage {
-  readonly #options: PassageOptions;
+export class ServerProxy {
+  readonly #options: ServerProxyOptions;
   readonly #primary: Connection;
 
   /** `primary`: the connection that is exposed; when it is replaced, this pass-through ends. */
-  constructor(primary: Connection, options: PassageOptions) {
+  constructor(primary: Connection, options: ServerProxyOptions) {
     this.#options = options;
     this.#primary = primary;
   }
@@ -65,13 +65,17 @@ export class Passage {
   }
 
   /** Sends a request unchanged. It has no timeout of its own: it waits until the caller cancels it. */
-  async request(method: string, params: Params, { mayAsk, ...options }: PassageRequest): Promise<unknown> {
+  async request(
+    method: string,
+    params: Params,
+    { mayAsk, ...options }: ServerProxyRequest,
+  ): Promise<unknown> {
     const own = this.#own();
     if (own === undefined) throw this.#gone();
     if (!mayAsk) return own.request(method, params, options);
     const { work, session } = this.#options;
     const { cancellation, signal } = options;
-    return work.attend(this.#primary, { session, cancellation, signal }, (connection) =>
+    return work.run(this.#primary, { session, cancellation, signal }, (connection) =>
       connection.request(method, params, options),
     );
   }
@@ -90,7 +94,7 @@ export class Passage {
     };
   }
 
-  follow({ listChanged, taskChanged, started, lost }: PassageEvents): Unsubscribe {
+  follow({ listChanged, taskChanged, started, lost }: ServerProxyEvents): Unsubscribe {
     const { events } = this.#options.work;
     const leave = [
       events.on('list', ({ connection, kind }) => {

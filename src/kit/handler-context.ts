@@ -100,7 +100,7 @@ export class HandlerContext implements Context {
   }
 
   get client(): Client {
-    const { era, version, capabilities } = this.#parts.work.asker;
+    const { era, version, capabilities } = this.#parts.work.clientInfo;
     return { era, protocolVersion: version, capabilities, principal: this.#parts.principal };
   }
 
@@ -134,12 +134,12 @@ export class HandlerContext implements Context {
 
   elicit = async <const S extends Schema>(question: FormQuestion<S>): Promise<Elicited<Checked<S>>> => {
     const { work, checker } = this.#parts;
-    if (!canElicit(work.asker, 'form')) throw this.#cannot('elicitation');
+    if (!canElicit(work.clientInfo, 'form')) throw this.#cannot('elicitation');
     const check = createCheck(question.schema, 'input', checker);
     const answer = await work.ask(
       'elicitation/create',
       {
-        ...(work.asker.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
+        ...(work.clientInfo.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
         message: question.message,
         requestedSchema: await formOf(check),
       },
@@ -163,7 +163,7 @@ export class HandlerContext implements Context {
     question: UrlQuestion,
   ): Promise<{ readonly action: Elicited<never>['action']; readonly id: string }> => {
     const { work } = this.#parts;
-    if (!canElicit(work.asker, 'url')) throw this.#cannot('elicitation');
+    if (!canElicit(work.clientInfo, 'url')) throw this.#cannot('elicitation');
     const { message, url, id = crypto.randomUUID(), key } = question;
     const params = { mode: 'url', message, url, elicitationId: id };
     const answer = await work.ask('elicitation/create', params, work.signal, key);
@@ -173,7 +173,7 @@ export class HandlerContext implements Context {
 
   sample = async (params: SampleParams, { key }: QuestionOptions = {}): Promise<SampleResult> => {
     const { work } = this.#parts;
-    const { sampling } = work.asker.capabilities;
+    const { sampling } = work.clientInfo.capabilities;
     if (!isRecord(sampling)) throw this.#cannot('sampling');
     if (usesTools(params) && !isRecord(sampling['tools'])) throw this.#cannot('sampling', 'tools');
     const answer = await work.ask('sampling/createMessage', params, work.signal, key);
@@ -187,7 +187,7 @@ export class HandlerContext implements Context {
     key,
   }: QuestionOptions = {}): Promise<readonly { readonly uri: string; readonly name?: string }[]> => {
     const { work } = this.#parts;
-    if (!isRecord(work.asker.capabilities['roots'])) return [];
+    if (!isRecord(work.clientInfo.capabilities['roots'])) return [];
     const answer = await work.ask('roots/list', {}, work.signal, key);
     const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
     return list.flatMap((root: unknown) => {
@@ -199,7 +199,7 @@ export class HandlerContext implements Context {
   /** Returns the error for a missing capability: modern clients have a code for it; older ones get a sentence. */
   #cannot(capability: string, part?: string): Error {
     const missing = missingCapability(capability, part === undefined ? {} : { [part]: {} });
-    if (this.#parts.work.asker.era === 'modern') return missing;
+    if (this.#parts.work.clientInfo.era === 'modern') return missing;
     return new PlugboardError('PROTOCOL_ERROR', missing.message);
   }
 }

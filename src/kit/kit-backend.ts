@@ -4,11 +4,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CheckerSource } from '../call/author-check.ts';
 import { checkParams } from '../catalog/param-check.ts';
 import type { Era, Implementation } from '../connection/eras.ts';
-import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
-import type { Front } from '../endpoint/client-connection.ts';
+import type { Backend, ClientHandler, ListKind } from '../endpoint/backend.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
-import { Held } from '../endpoint/client-rounds.ts';
-import { partFrom } from '../endpoint/close-clients.ts';
+import { SuspendedRequests } from '../endpoint/client-rounds.ts';
+import { closeClients } from '../endpoint/close-clients.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
@@ -38,8 +38,8 @@ export class KitBackend implements Backend {
   readonly parts: KitParts;
   readonly clock: Clock;
   readonly identity: Implementation;
-  readonly held: Held;
-  readonly #fronts = new Set<Front>();
+  readonly suspended: SuspendedRequests;
+  readonly #clientConnections = new Set<ClientConnection>();
   readonly #watchers = new Map<string, Set<(uri: string) => void>>();
   readonly #changed = new Set<ListKind>();
   readonly #stopListening: Unsubscribe;
@@ -49,7 +49,7 @@ export class KitBackend implements Backend {
     this.parts = parts;
     this.clock = parts.clock;
     this.identity = parts.identity;
-    this.held = new Held(parts.clock);
+    this.suspended = new SuspendedRequests(parts.clock);
     this.#stopListening = parts.offer.changes.on('changed', (kind) => this.#listChanged(kind));
   }
 
@@ -57,9 +57,9 @@ export class KitBackend implements Backend {
     return this.#closing !== undefined;
   }
 
-  attend(front: Front): Attendant {
-    this.#fronts.add(front);
-    return new KitClient(this, front);
+  handlerFor(clientConnection: ClientConnection): ClientHandler {
+    this.#clientConnections.add(clientConnection);
+    return new KitClient(this, clientConnection);
   }
 
   /**
@@ -71,8 +71,8 @@ export class KitBackend implements Backend {
     checkParams(headers, tool?.mirrored ?? [], args);
   }
 
-  leave(front: Front): void {
-    this.#fronts.delete(front);
+  leave(clientConnection: ClientConnection): void {
+    this.#clientConnections.delete(clientConnection);
   }
 
   /** Converts an exception of a resource or prompt handler; a tool's own failures are results (`KitClient`). */
@@ -96,13 +96,17 @@ export class KitBackend implements Backend {
   }
 
   log(level: LogLevel, data: unknown, logger: string): void {
-    for (const front of this.#fronts) front.log(level, { level, logger, data });
+    for (const clientConnection of this.#clientConnections)
+      clientConnection.log(level, { level, logger, data });
   }
 
   close(): Promise<void> {
-    this.#closing ??= partFrom([...this.#fronts], this.held, this.clock, 'the server is closing').then(() =>
-      this.#stopListening(),
-    );
+    this.#closing ??= closeClients(
+      [...this.#clientConnections],
+      this.suspended,
+      this.clock,
+      'the server is closing',
+    ).then(() => this.#stopListening());
     return this.#closing;
   }
 
@@ -112,7 +116,8 @@ export class KitBackend implements Backend {
       setImmediate(() => {
         const kinds = [...this.#changed];
         this.#changed.clear();
-        for (const front of this.#fronts) for (const each of kinds) front.listChanged(each);
+        for (const clientConnection of this.#clientConnections)
+          for (const each of kinds) clientConnection.listChanged(each);
       });
     }
     this.#changed.add(kind);

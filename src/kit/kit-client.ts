@@ -1,8 +1,8 @@
 /** One client of a kit server: dispatches its requests to handlers, and converts their outcomes (KIT-2). */
 
-import type { Attendant } from '../endpoint/backend.ts';
-import type { Front } from '../endpoint/client-connection.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientHandler } from '../endpoint/backend.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
@@ -14,14 +14,14 @@ import type { KitBackend } from './kit-backend.ts';
 import { KIT_METHODS } from './kit-methods.ts';
 import type { Offer } from './offer.ts';
 
-export class KitClient implements Attendant {
+export class KitClient implements ClientHandler {
   readonly methods: typeof KIT_METHODS = KIT_METHODS;
   readonly #backend: KitBackend;
-  readonly #front: Front;
+  readonly #clientConnection: ClientConnection;
 
-  constructor(backend: KitBackend, front: Front) {
+  constructor(backend: KitBackend, clientConnection: ClientConnection) {
     this.#backend = backend;
-    this.#front = front;
+    this.#clientConnection = clientConnection;
   }
 
   enter(): void {
@@ -29,7 +29,7 @@ export class KitClient implements Attendant {
   }
 
   leave(): void {
-    this.#backend.leave(this.#front);
+    this.#backend.leave(this.#clientConnection);
   }
 
   about(): Params {
@@ -70,11 +70,11 @@ export class KitClient implements Attendant {
     return callTool(this.#backend.parts, params, context);
   }
 
-  async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
+  async watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
     if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
     const { resources, templates } = this.#backend.parts.offer;
     const known = resources.has(uri) || [...templates.values()].some(({ parsed }) => parsed.match(uri));
-    if (!known) throw resourceNotFound(uri, asker.era);
+    if (!known) throw resourceNotFound(uri, clientInfo.era);
     return this.#backend.watch(uri, changed);
   }
 
@@ -90,10 +90,10 @@ export class KitClient implements Attendant {
     const context = new HandlerContext({
       work,
       params,
-      principal: this.#front.principal,
+      principal: this.#clientConnection.principal,
       checker,
       log: (level, data, logger = identity.name) =>
-        this.#front.log(level, { level, logger, data }, (each) => each === work),
+        this.#clientConnection.log(level, { level, logger, data }, (each) => each === work),
     });
     if (tracing === undefined) return run(context);
     return tracing({ method, name: typeof name === 'string' ? name : undefined, context }, () =>

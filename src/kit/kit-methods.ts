@@ -44,7 +44,7 @@ export const KIT_METHODS: MethodTable<KitClient> = {
 function listed(kind: 'resources' | 'prompts', list: (client: KitClient) => Params): Method<KitClient> {
   return {
     cached: true,
-    answer(client, params, _asker, method) {
+    answer(client, params, _clientInfo, method) {
       if (!client.offers(kind)) throw unknownMethod(method);
       firstPage(params);
       return list(client);

@@ -3,7 +3,7 @@
 const MAX_NAME_CHARS = 64;
 
 /** Returns the problem of a tool's or prompt's name; undefined if every client accepts it. */
-export function dislikedName(name: string): string | undefined {
+export function discouragedName(name: string): string | undefined {
   const problems = [
     ...(name.length > MAX_NAME_CHARS ? [`is longer than ${MAX_NAME_CHARS} characters`] : []),
     ...(/\s/.test(name) ? ['has spaces'] : []),

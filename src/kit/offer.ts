@@ -11,7 +11,7 @@ import { PlugboardError } from '../errors.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import type { Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
 import { type Check, createCheck } from './kit-check.ts';
-import { dislikedName } from './names.ts';
+import { discouragedName } from './names.ts';
 import { parseUriTemplate, type UriTemplate } from './uri-template.ts';
 
 const ANY_OBJECT: Params = { type: 'object', properties: {} };
@@ -116,7 +116,7 @@ export class Offer {
   }
 
   #complain(what: string, name: string): void {
-    const problem = dislikedName(name);
+    const problem = discouragedName(name);
     if (problem !== undefined)
       this.#parts.warn(`The name of the ${what} ${JSON.stringify(name)} ${problem}: some clients refuse it.`);
   }

@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { Backend, Served } from '../endpoint/backend.ts';
-import { Front } from '../endpoint/client-connection.ts';
+import { ClientConnection } from '../endpoint/client-connection.ts';
 import type { TokenVerifier } from '../endpoint/guard.ts';
 import type { ServedHttp } from '../endpoint/listen-http.ts';
 import { serveLines } from '../endpoint/serve-lines.ts';
@@ -107,19 +107,23 @@ export async function serveChannel(backend: Backend, channel: Channel): Promise<
     });
     return true;
   };
-  const front = new Front(backend, { principal: 'local', stateless: false, broadcast: send });
+  const clientConnection = new ClientConnection(backend, {
+    principal: 'local',
+    stateless: false,
+    broadcast: send,
+  });
   let gone = (): void => {};
   const left = new Promise<void>((resolve) => {
     gone = resolve;
   });
   const closed = left.then(async () => {
-    front.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     await backend.close();
   });
   await channel.open({
     message(frame) {
       if (!isRecord(frame)) return;
-      void front.receive(frame, { send, onGone: undefined })?.then((answer) => {
+      void clientConnection.receive(frame, { send, onGone: undefined })?.then((answer) => {
         if (answer !== undefined) send(answer);
       });
     },

@@ -9,7 +9,7 @@ import { isRecord } from '../lib/json-rpc.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { SCHEMAS } from './api-schemas.ts';
 import { HttpFailure, refusal, statusOf } from './http-failure.ts';
-import type { Door } from './management-auth.ts';
+import type { ManagementAuth } from './management-auth.ts';
 import { openApi } from './openapi.ts';
 import type { JsonRoute, Route } from './route.ts';
 
@@ -28,13 +28,13 @@ interface Found {
 }
 
 export class Api {
-  readonly #door: Door;
+  readonly #auth: ManagementAuth;
   readonly #routes: readonly Route[];
   readonly #segments: ReadonlyMap<Route, readonly string[]>;
   #checker: Promise<ArgumentChecker> | undefined;
 
-  constructor(door: Door, routes: readonly Route[]) {
-    this.#door = door;
+  constructor(auth: ManagementAuth, routes: readonly Route[]) {
+    this.#auth = auth;
     const document: JsonRoute = {
       method: 'GET',
       path: DOCUMENT_PATH,
@@ -56,7 +56,7 @@ export class Api {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const stranger = this.#door.refusePlace(request) ?? this.#door.refuseStranger(request);
+    const stranger = this.#auth.refusePlace(request) ?? this.#auth.refuseStranger(request);
     if (stranger !== undefined) throw stranger;
     const matches = this.#match(path);
     if (matches.length === 0)

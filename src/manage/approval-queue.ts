@@ -10,7 +10,7 @@ import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sa
 import { PlugboardError } from '../errors.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import type { QuestionDesk } from '../serve/client-questions.ts';
+import type { QuestionQueue } from '../serve/client-questions.ts';
 
 const MAX_PENDING = 100;
 const ANSWER_LIMIT_MS = 300_000;
@@ -58,11 +58,11 @@ interface Parked {
   readonly needsPage: boolean;
 }
 
-type Answers = Pick<QuestionDesk, 'approve' | 'elicit' | 'sample'>;
+type Answers = Pick<QuestionQueue, 'approve' | 'elicit' | 'sample'>;
 
 type Request = ApprovalRequest | ElicitRequest | SampleRequest;
 
-export class Desk implements QuestionDesk {
+export class ApprovalQueue implements QuestionQueue {
   readonly #clock: Clock;
   readonly #parked = new Map<QuestionId, Parked>();
   /** Calls of questions that were asked and have no answer yet. */
@@ -74,9 +74,9 @@ export class Desk implements QuestionDesk {
   #closed = false;
   /** For calls through the API, whose questions are always queued here. */
   readonly forApi: Answers;
-  readonly approve: QuestionDesk['approve'];
-  readonly elicit: QuestionDesk['elicit'];
-  readonly sample: QuestionDesk['sample'];
+  readonly approve: QuestionQueue['approve'];
+  readonly elicit: QuestionQueue['elicit'];
+  readonly sample: QuestionQueue['sample'];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -92,7 +92,7 @@ export class Desk implements QuestionDesk {
   }
 
   /** Registers a reader of the events, until the returned function is called. */
-  attend(): () => void {
+  addReader(): () => void {
     this.#readers += 1;
     let leave = (): void => {
       this.#readers -= 1;

@@ -15,20 +15,20 @@ const FORWARDED =
 
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 
-export interface DoorOptions {
+export interface ManagementAuthOptions {
   readonly token: string;
   /** Also accept requests that a proxy on this machine forwards. */
   readonly forwarded?: boolean | undefined;
 }
 
-export class Door {
+export class ManagementAuth {
   readonly #guard: Guard;
   readonly #clock: Clock;
   readonly #takesForwarded: boolean;
   /** Times of wrong tokens, oldest first, at most {@link MAX_FAILURES}. */
   #failures: number[] = [];
 
-  constructor({ token, forwarded = false }: DoorOptions, clock: Clock) {
+  constructor({ token, forwarded = false }: ManagementAuthOptions, clock: Clock) {
     this.#takesForwarded = forwarded;
     // Strict also when MCP is served to other machines: management never is.
     this.#guard = new Guard({ local: true, token, verifier: undefined });

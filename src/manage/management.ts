@@ -2,31 +2,31 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../call/session.ts';
-import type { SideDoor } from '../endpoint/listen-http.ts';
+import type { MountedHandler } from '../endpoint/listen-http.ts';
 import { endWith } from '../endpoint/response-stream.ts';
 import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Api } from './api.ts';
-import type { Desk } from './approval-queue.ts';
+import type { ApprovalQueue } from './approval-queue.ts';
 import { EventLog } from './event-log.ts';
-import { Door, type DoorOptions } from './management-auth.ts';
+import { ManagementAuth, type ManagementAuthOptions } from './management-auth.ts';
 import { Page } from './page.ts';
 import { serverRoutes } from './routes-servers.ts';
 import { useRoutes } from './routes-use.ts';
 import { Traffic } from './traffic.ts';
 import { WaitingLogins } from './waiting-logins.ts';
 
-export interface ManagementOptions extends DoorOptions {
+export interface ManagementOptions extends ManagementAuthOptions {
   readonly approvals?: SessionOptions['approvals'];
   readonly clock?: Clock | undefined;
   /** Of all hosts of this process; the caller closes it. Default: of this host only. */
   readonly traffic?: Traffic | undefined;
 }
 
-export class Management implements SideDoor {
-  readonly desk: Desk;
-  readonly #door: Door;
+export class Management implements MountedHandler {
+  readonly approvalQueue: ApprovalQueue;
+  readonly #auth: ManagementAuth;
   readonly #api: Api;
   readonly #page: Page;
   readonly #events: EventLog;
@@ -46,23 +46,23 @@ export class Management implements SideDoor {
       unwatch();
       if (options.traffic === undefined) traffic.close();
     };
-    const { desk, calls } = traffic;
-    this.desk = desk;
+    const { approvalQueue, calls } = traffic;
+    this.approvalQueue = approvalQueue;
     this.#page = page;
-    this.#door = new Door(options, clock);
+    this.#auth = new ManagementAuth(options, clock);
     this.#events = new EventLog(host, traffic, clock);
     this.#logins = new WaitingLogins(host);
-    const { approve, elicit, sample } = desk.forApi;
+    const { approve, elicit, sample } = approvalQueue.forApi;
     // A person who calls a tool on the page has approved it, as on the command line, and gets the whole result.
     this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
-    this.#api = new Api(this.#door, [
+    this.#api = new Api(this.#auth, [
       ...serverRoutes(host, this.#logins),
-      ...useRoutes({ host, session: this.#session, desk, events: this.#events, calls }),
+      ...useRoutes({ host, session: this.#session, approvalQueue, events: this.#events, calls }),
     ]);
   }
 
   listensOn(port: number): void {
-    this.#door.listensOn(port);
+    this.#auth.listensOn(port);
   }
 
   handle(request: IncomingMessage, response: ServerResponse, path: string): boolean {
@@ -80,7 +80,7 @@ export class Management implements SideDoor {
   }
 
   #showPage(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const stranger = this.#door.refusePlace(request);
+    const stranger = this.#auth.refusePlace(request);
     if (stranger === undefined) this.#page.handle(request, response, path);
     else endWith(response, stranger.status, JSON.stringify({ error: stranger.error }));
   }

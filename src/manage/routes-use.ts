@@ -4,7 +4,7 @@ import { PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { list, ref, type Schema } from './api-schemas.ts';
-import type { Desk } from './approval-queue.ts';
+import type { ApprovalQueue } from './approval-queue.ts';
 import type { EventLog } from './event-log.ts';
 import { EVENT_NAMES } from './event-log.ts';
 import { HttpFailure, refusal } from './http-failure.ts';
@@ -20,7 +20,7 @@ export interface UseParts {
   readonly host: Host;
   /** The session of these calls: one for as long as the gateway runs. */
   readonly session: HostSession;
-  readonly desk: Desk;
+  readonly approvalQueue: ApprovalQueue;
   readonly events: EventLog;
   readonly calls: RecentCalls;
 }
@@ -73,7 +73,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       fails: [403, 404, 409, 502, 504],
       handle: (request) => call(parts.session, request),
     },
-    ...questionRoutes(parts.desk),
+    ...questionRoutes(parts.approvalQueue),
     eventsRoute(parts),
     {
       method: 'GET',
@@ -116,7 +116,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
   ];
 }
 
-function questionRoutes(desk: Desk): readonly Route[] {
+function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -124,7 +124,7 @@ function questionRoutes(desk: Desk): readonly Route[] {
       operation: 'listQuestions',
       summary: 'Questions that wait for an answer: approvals, elicitations and sampling, oldest first.',
       answer: inside('approvals', list(ref('Question'))),
-      handle: () => ({ approvals: desk.list() }),
+      handle: () => ({ approvals: approvalQueue.list() }),
     },
     {
       method: 'POST',
@@ -141,7 +141,7 @@ function questionRoutes(desk: Desk): readonly Route[] {
       handle: ({ params, body }) => {
         const id = params['id'] ?? '';
         const answer = String(body['answer']);
-        if (desk.answer(id, { answer, content: body['content'] }) === undefined) {
+        if (approvalQueue.answer(id, { answer, content: body['content'] }) === undefined) {
           throw refusal(404, `No question called ${JSON.stringify(id)} waits here.`, {
             hint: 'It was answered already, is no longer needed, or is asked elsewhere.',
           });
@@ -152,7 +152,7 @@ function questionRoutes(desk: Desk): readonly Route[] {
   ];
 }
 
-function eventsRoute({ desk, events }: UseParts): Route {
+function eventsRoute({ approvalQueue, events }: UseParts): Route {
   return {
     method: 'GET',
     path: '/api/events',
@@ -161,7 +161,7 @@ function eventsRoute({ desk, events }: UseParts): Route {
     stream: (request, response) => {
       if (events.isFull) throw refusal(429, 'Too many readers.', { headers: { 'retry-after': '5' } });
       const id = request.headers['last-event-id'];
-      events.stream(response, typeof id === 'string' ? id : undefined, desk.attend());
+      events.stream(response, typeof id === 'string' ? id : undefined, approvalQueue.addReader());
     },
   };
 }

@@ -9,7 +9,7 @@ import { type ServeHttpOptions, serveHttp as serveGateway } from '../serve/gatew
 import { manageToken } from './manage-token.ts';
 import { Management, type ManagementOptions } from './management.ts';
 
-export interface ServeManagedOptions extends Omit<ServeHttpOptions, 'desk' | 'sideDoor'> {
+export interface ServeManagedOptions extends Omit<ServeHttpOptions, 'approvalQueue' | 'mounted'> {
   /**
    * The management API and the page, for this machine only. Their token is never valid for calls: by default it is in
    * the file `manage-token` of the host's home. Without this option and without `token`, management is off; `false`
@@ -44,7 +44,10 @@ export interface ServedManaged extends ServedHttp {
 export async function serveHttp(host: Host, options: ServeManagedOptions = {}): Promise<ServedManaged> {
   const { manage = options.token ? {} : false, traffic, ...gateway } = options;
   if (manage === false) {
-    return { ...(await serveGateway(host, { ...gateway, desk: traffic?.desk })), page: undefined };
+    return {
+      ...(await serveGateway(host, { ...gateway, approvalQueue: traffic?.approvalQueue })),
+      page: undefined,
+    };
   }
   const kept = manage.token === undefined ? await manageToken(homeAt(host.home)) : undefined;
   const token = manage.token ?? kept?.token ?? '';
@@ -58,7 +61,11 @@ export async function serveHttp(host: Host, options: ServeManagedOptions = {}): 
     traffic,
   });
   try {
-    const served = await serveGateway(host, { ...gateway, desk: management.desk, sideDoor: management });
+    const served = await serveGateway(host, {
+      ...gateway,
+      approvalQueue: management.approvalQueue,
+      mounted: management,
+    });
     const { hostname, port } = new URL(served.url);
     // Management accepts only this machine's own names, wherever MCP is served.
     const manageTokenFile = kept?.file;

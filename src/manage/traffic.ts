@@ -4,7 +4,7 @@ import type { Host } from '../host/host.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
-import { Desk } from './approval-queue.ts';
+import { ApprovalQueue } from './approval-queue.ts';
 import { RecentCalls } from './recent-calls.ts';
 
 export type TrafficEvents = Pick<
@@ -22,15 +22,15 @@ export const TRAFFIC_EVENTS: readonly (keyof TrafficEvents)[] = [
 
 export class Traffic {
   /** The approval queue. */
-  readonly desk: Desk;
+  readonly approvalQueue: ApprovalQueue;
   readonly calls: RecentCalls;
   readonly #events = new Emitter<TrafficEvents>();
 
   constructor(clock: Clock) {
-    this.desk = new Desk(clock);
+    this.approvalQueue = new ApprovalQueue(clock);
     this.calls = new RecentCalls(this, clock);
-    this.on('question', (question) => this.desk.put(question));
-    this.on('answer', (answer) => this.desk.answered(answer));
+    this.on('question', (question) => this.approvalQueue.put(question));
+    this.on('answer', (answer) => this.approvalQueue.answered(answer));
   }
 
   /** Adds the events of a host. The ids of its calls, sessions and questions must be unique in this process. */
@@ -49,7 +49,7 @@ export class Traffic {
   }
 
   close(): void {
-    this.desk.close();
+    this.approvalQueue.close();
     this.calls.close();
     this.#events.clear();
   }

@@ -7,7 +7,7 @@ import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { blockingRule } from './managed-rules.ts';
 import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
-import type { TrustVerdict } from './trust.ts';
+import type { TrustDecision } from './trust.ts';
 
 export type Admission =
   | { readonly status: 'idle' }
@@ -21,7 +21,7 @@ export interface Authority {
   readonly env: Environment;
 }
 
-export function admit(spec: ServerSpec, trust: TrustVerdict | undefined, authority: Authority): Admission {
+export function admit(spec: ServerSpec, trust: TrustDecision | undefined, authority: Authority): Admission {
   // Checked first: a denial applies even if the server is enabled, disabled or approved elsewhere.
   const rule = blockingRule(spec, authority.managed, authority.env);
   if (rule !== undefined) return { status: 'blocked', error: blocked(spec, rule) };
@@ -48,7 +48,7 @@ export function trustInLibrary(name: string): string {
   return `The person can approve it with the plugboard command (plugboard trust ${shellWord(name)}); a server that the program itself needs is given in "servers" of createHost.`;
 }
 
-function whyUntrusted(spec: ServerSpec, state: TrustVerdict['state']): string {
+function whyUntrusted(spec: ServerSpec, state: TrustDecision['state']): string {
   const { name, file, baseDir } = spec;
   if (runsInProject(spec)) {
     const since = state === 'changed' ? ' since its entry changed' : '';

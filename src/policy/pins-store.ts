@@ -7,12 +7,12 @@ import { forSurface } from '../errors.ts';
 import {
   judge,
   ownHash,
+  type PinDecision,
   type PinMode,
   type PinnedKind,
   type PinnedListing,
   type PinnedPart,
   type PinRecord,
-  type PinVerdict,
   pinKey,
   pinMode,
 } from './pins.ts';
@@ -245,7 +245,7 @@ class PinStore implements Pins {
   }
 }
 
-function isFree({ changed, added, instructionsChanged, identityChanged }: PinVerdict): boolean {
+function isFree({ changed, added, instructionsChanged, identityChanged }: PinDecision): boolean {
   return changed.length + added.length === 0 && !instructionsChanged && !identityChanged;
 }
 
@@ -285,7 +285,7 @@ function tell(
   mode: PinMode,
   record: PinRecord,
   { identity }: PinnedListing,
-  { changed, added, instructionsChanged, identityChanged }: PinVerdict,
+  { changed, added, instructionsChanged, identityChanged }: PinDecision,
   warn: Warn,
 ): void {
   if (identity !== undefined && record.version !== undefined && record.version !== identity.version)

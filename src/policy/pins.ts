@@ -73,7 +73,7 @@ export interface PinRecord {
 }
 
 /** The differences between a listing and the pins. */
-export interface PinVerdict {
+export interface PinDecision {
   /** Tools whose definition differs from the pinned one. */
   readonly changed: readonly string[];
   /** Tools that are not pinned. */
@@ -178,7 +178,7 @@ export function sealed(record: Omit<PinRecord, 'seal'>): PinRecord {
 export function judge(
   record: Pick<PinRecord, 'tools' | 'rests' | 'instructions' | 'identity' | 'heldIdentity'>,
   listing: PinnedListing,
-): PinVerdict {
+): PinDecision {
   const changed: string[] = [];
   const added: string[] = [];
   for (const tool of listing.tools) {

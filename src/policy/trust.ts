@@ -24,7 +24,7 @@ export type TrustState = 'trusted' | 'changed' | 'unknown';
  */
 export type TrustChange = Difference;
 
-export interface TrustVerdict {
+export interface TrustDecision {
   readonly state: TrustState;
   /** The differences, if the state is `changed`. */
   readonly changes: readonly TrustChange[];
@@ -34,9 +34,9 @@ export interface TrustVerdict {
 
 export interface Trust {
   /** Returns verdicts by server name. Servers that need no approval are the user's own: trusted. */
-  verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustVerdict>>;
+  verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustDecision>>;
   /** Returns verdicts by spec, since several may have the same name. */
-  verdictsBySpec(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustVerdict>>;
+  verdictsBySpec(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustDecision>>;
   /** Stores the user's approval of these servers in their current state. */
   grant(specs: readonly ServerSpec[]): Promise<void>;
   /** Removes approvals; returns the names of servers that had one. */
@@ -67,16 +67,16 @@ function placeOf(spec: ServerSpec): string[] {
  * const verdict = (await trust.verdicts([spec])).get(spec.name); // { state: 'unknown', changes: [] }
  */
 export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv }): Trust {
-  async function judgeAll(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustVerdict>> {
+  async function judgeAll(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustDecision>> {
     const store = specs.some(needsConsent) ? await readDocument(home.trust) : undefined;
-    const verdicts = new Map<ServerSpec, TrustVerdict>();
+    const verdicts = new Map<ServerSpec, TrustDecision>();
     for (const spec of specs) {
       verdicts.set(spec, needsConsent(spec) ? await judge(spec, store) : { state: 'trusted', changes: [] });
     }
     return verdicts;
   }
 
-  async function judge(spec: ServerSpec, store: Document | undefined): Promise<TrustVerdict> {
+  async function judge(spec: ServerSpec, store: Document | undefined): Promise<TrustDecision> {
     // The entry itself has the mark, see `approveOwn`.
     if (isUnapproved(spec)) return { state: 'unknown', changes: [] };
     const problem = store?.problems[0];

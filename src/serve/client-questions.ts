@@ -12,7 +12,7 @@ import type {
   SampleRequest,
 } from '../connection/questions.ts';
 import { noToolUse, usesTools } from '../connection/questions-sample.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
@@ -26,7 +26,7 @@ import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta 
 const ROOTS_MS = 10_000;
 
 /** Receives questions whose client cannot ask its own user, for a person who looks at the page. */
-export interface QuestionDesk {
+export interface QuestionQueue {
   /** Whether a person has the page open. */
   readonly isAttended: boolean;
   readonly approve: Approve;
@@ -36,11 +36,11 @@ export interface QuestionDesk {
 
 export interface QuestionedClient {
   /** Undefined if there is no approval queue, or no person looks at it. */
-  readonly desk: QuestionDesk | undefined;
+  readonly approvalQueue: QuestionQueue | undefined;
   /** Returns the request that a question belongs to; undefined if there is none, or it could be another client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined;
   /** Returns a way to ask outside of any request; undefined if the client does not support it. */
-  outside?(): Promise<Pick<Work, 'asker' | 'ask'> | undefined>;
+  outside?(): Promise<Pick<Work, 'clientInfo' | 'ask'> | undefined>;
   readonly clock: Clock;
   /** The client is one of our hosts, with one server: it attributes questions and approves calls itself. */
   readonly isHost?: boolean | undefined;
@@ -68,23 +68,23 @@ async function elicit(
   const work = client.workFor(server, signal);
   // No person was asked, so none declined.
   if (work === undefined) return { action: 'cancel' };
-  if (!canElicit(work.asker, mode)) {
-    if (client.desk !== undefined) return client.desk.elicit(request, id);
+  if (!canElicit(work.clientInfo, mode)) {
+    if (client.approvalQueue !== undefined) return client.approvalQueue.elicit(request, id);
     // A legacy server gets an answer it can continue with; the error for a modern client names the missing
     // capability.
-    if (work.asker.era === 'modern') {
+    if (work.clientInfo.era === 'modern') {
       work.fail(missingCapability('elicitation', mode === 'url' ? { url: {} } : {}));
     }
     return { action: 'cancel' };
   }
-  const params = elicitParams(client, request, work.asker);
+  const params = elicitParams(client, request, work.clientInfo);
   const ask = async (until: AbortSignal | undefined): Promise<ElicitAnswer> =>
     asElicitAnswer(await work.ask('elicitation/create', params, until, key));
-  const { desk, clock } = client;
-  if (desk === undefined) return ask(signal);
+  const { approvalQueue, clock } = client;
+  if (approvalQueue === undefined) return ask(signal);
   return askWithPage(work, {
     client: ask,
-    page: async (until) => desk.elicit({ ...request, signal: until }, id),
+    page: async (until) => approvalQueue.elicit({ ...request, signal: until }, id),
     isAccepted: ({ action }) => action === 'accept',
     signal,
     clock,
@@ -92,13 +92,13 @@ async function elicit(
 }
 
 /** Returns the request in the form of the client's revision. */
-function elicitParams(client: QuestionedClient, request: ElicitRequest, asker: Asker): Params {
+function elicitParams(client: QuestionedClient, request: ElicitRequest, clientInfo: ClientInfo): Params {
   const { server, mode, schema, url, elicitationId, _meta } = request;
   const page =
     // The modern era has no ids of pages; 2025-11-25 requires one.
-    asker.era === 'modern' ? { url } : { url, elicitationId: elicitationId ?? randomUUID() };
+    clientInfo.era === 'modern' ? { url } : { url, elicitationId: elicitationId ?? randomUUID() };
   return {
-    ...(asker.version >= FIRST_MODE_VERSION ? { mode } : {}),
+    ...(clientInfo.version >= FIRST_MODE_VERSION ? { mode } : {}),
     message: client.isHost === true ? request.message : elicitMessage(request),
     ...(mode === 'form' ? { requestedSchema: schema } : page),
     _meta: { ..._meta, ...serverMeta(server) },
@@ -106,22 +106,23 @@ function elicitParams(client: QuestionedClient, request: ElicitRequest, asker: A
 }
 
 /** A modern client is asked in the response to its own request, which cannot be cancelled. */
-function askWithPage<T>({ asker }: Work, asked: Asked<T>): Promise<T> {
-  return asker.era === 'legacy' ? askBoth(asked) : askInTurn(asked);
+function askWithPage<T>({ clientInfo }: Work, asked: Asked<T>): Promise<T> {
+  return clientInfo.era === 'legacy' ? askBoth(asked) : askInTurn(asked);
 }
 
 async function sample(client: QuestionedClient, request: SampleRequest, id: QuestionId): Promise<unknown> {
   const { server, params, signal, key } = request;
   const work = client.workFor(server, signal);
-  if (work === undefined || !isRecord(work.asker.capabilities['sampling'])) {
-    if (work !== undefined && client.desk !== undefined) return client.desk.sample(request, id);
-    if (work?.asker.era === 'modern') work.fail(missingCapability('sampling'));
+  if (work === undefined || !isRecord(work.clientInfo.capabilities['sampling'])) {
+    if (work !== undefined && client.approvalQueue !== undefined)
+      return client.approvalQueue.sample(request, id);
+    if (work?.clientInfo.era === 'modern') work.fail(missingCapability('sampling'));
     throw new PlugboardError('PROTOCOL_ERROR', 'the connected client offers no completions', {
       server,
       detail: { rpcCode: RPC_METHOD_NOT_FOUND },
     });
   }
-  if (usesTools(params) && !isRecord(work.asker.capabilities['sampling']['tools'])) throw noToolUse();
+  if (usesTools(params) && !isRecord(work.clientInfo.capabilities['sampling']['tools'])) throw noToolUse();
   const named = client.isHost === true ? params : sampleParams(server, params);
   return work.ask('sampling/createMessage', named, signal, key);
 }
@@ -131,10 +132,10 @@ async function roots(client: QuestionedClient, { server, isAtWork }: RootsReques
   const work = isAtWork ? client.workFor(server, undefined) : await client.outside?.();
   if (work === undefined)
     throw new PlugboardError('PROTOCOL_ERROR', 'the client cannot be asked now', { server });
-  if (!isRecord(work.asker.capabilities['roots'])) throw methodNotFound('roots/list');
+  if (!isRecord(work.clientInfo.capabilities['roots'])) throw methodNotFound('roots/list');
   const ask = (signal?: AbortSignal): Promise<unknown> => work.ask('roots/list', {}, signal);
   // A modern client answers all questions of a round at once, and one of them may be for a person.
-  const answer = work.asker.era === 'modern' ? await ask() : await within(client.clock, ask);
+  const answer = work.clientInfo.era === 'modern' ? await ask() : await within(client.clock, ask);
   const list = isRecord(answer) && Array.isArray(answer['roots']) ? answer['roots'] : [];
   return list.flatMap((root: unknown) => {
     if (!isRecord(root) || typeof root['uri'] !== 'string') return [];
@@ -181,19 +182,19 @@ async function approve(
 ): Promise<ApprovalAnswer> {
   const { server, tool, reason, signal } = request;
   const work = client.workFor(undefined, signal);
-  if (work === undefined || !canElicit(work.asker, 'form')) {
-    if (client.desk !== undefined) return client.desk.approve(request, id);
+  if (work === undefined || !canElicit(work.clientInfo, 'form')) {
+    if (client.approvalQueue !== undefined) return client.approvalQueue.approve(request, id);
     throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
       server,
       hint: 'This client cannot ask its user, and the page is not open.',
     });
   }
   const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);
-  const { desk, clock } = client;
-  if (desk === undefined) return ask(signal);
+  const { approvalQueue, clock } = client;
+  if (approvalQueue === undefined) return ask(signal);
   return askWithPage(work, {
     client: ask,
-    page: async (until) => desk.approve({ ...request, signal: until }, id),
+    page: async (until) => approvalQueue.approve({ ...request, signal: until }, id),
     isAccepted: (answer) => answer !== 'deny' && answer !== 'cancel',
     signal,
     clock,
@@ -209,7 +210,7 @@ async function approveBy(
     await work.ask(
       'elicitation/create',
       {
-        ...(work.asker.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
+        ...(work.clientInfo.version >= FIRST_MODE_VERSION ? { mode: 'form' } : {}),
         message: approvalMessage(request),
         requestedSchema: {
           type: 'object',

@@ -1,14 +1,14 @@
 /** Tasks of one client of the gateway: the rows `tasks/*`, and calls that become tasks. */
 
 import type { Tool } from '../catalog/tool.ts';
-import type { Front } from '../endpoint/client-connection.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
-import type { QuestionDesk } from './client-questions.ts';
+import type { QuestionQueue } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';
 import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './gateway-tasks.ts';
@@ -17,11 +17,11 @@ import type { ServedSession } from './served-host.ts';
 export interface ClientTasksOptions {
   /** The tasks of all clients. */
   readonly tasks: GatewayTasks;
-  readonly front: Front;
+  readonly clientConnection: ClientConnection;
   readonly clock: Clock;
   readonly session: () => ServedSession;
-  readonly desk: () => QuestionDesk | undefined;
-  readonly passOn: (to: Pick<Work, 'asker' | 'server'>, tool: string) => PassOn;
+  readonly approvalQueue: () => QuestionQueue | undefined;
+  readonly passOn: (to: Pick<Work, 'clientInfo' | 'server'>, tool: string) => PassOn;
 }
 
 export class ClientTasks {
@@ -53,7 +53,7 @@ export class ClientTasks {
   }
 
   async list({ cursor }: Params, work: Work): Promise<Params> {
-    checkTasks(work.asker, 'tasks/list');
+    checkTasks(work.clientInfo, 'tasks/list');
     const all = this.#options.tasks.of(this.#owner);
     const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here.');
@@ -69,47 +69,55 @@ export class ClientTasks {
   }
 
   /** Reports states of a task to a modern client. */
-  watch(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe {
-    checkTasks(asker, 'subscriptions/listen');
+  watch(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe {
+    checkTasks(clientInfo, 'subscriptions/listen');
     const task = this.#options.tasks.find({ taskId }, this.#owner);
-    return task.watch(changed, this.#options.passOn({ asker, server: task.server }, task.tool));
+    return task.watch(changed, this.#options.passOn({ clientInfo, server: task.server }, task.tool));
   }
 
   // Used by calls.
 
   /** Returns a task for a call of a client that accepts tasks; undefined: the call is answered with its result. */
-  wanted(tool: Tool | undefined, params: Params, { asker }: Work): GatewayTask | undefined {
+  wanted(tool: Tool | undefined, params: Params, { clientInfo }: Work): GatewayTask | undefined {
     if (tool === undefined) return undefined;
-    const { front, clock, desk } = this.#options;
+    const { clientConnection, clock, approvalQueue } = this.#options;
     if (tool.execution === undefined) {
       // A modern client accepts either; a legacy client that requests a task waits for one.
-      if (asker.era === 'legacy') throw noTask(tool.name);
+      if (clientInfo.era === 'legacy') throw noTask(tool.name);
       return undefined;
     }
     const { task } = params;
-    const own = asker.era === 'legacy' && isRecord(task) ? task : {};
+    const own = clientInfo.era === 'legacy' && isRecord(task) ? task : {};
     const { name } = tool;
-    return new GatewayTask({ front, asker, clock, owner: this.#owner, desk, params: own, tool: name });
+    return new GatewayTask({
+      clientConnection,
+      clientInfo,
+      clock,
+      owner: this.#owner,
+      approvalQueue,
+      params: own,
+      tool: name,
+    });
   }
 
   /** Returns the response to a call that became a task, which its client follows from here on. */
-  handOn(task: GatewayTask, { asker }: Work, followed: FollowedTask): Params {
+  handOn(task: GatewayTask, { clientInfo }: Work, followed: FollowedTask): Params {
     const answer = task.begin(followed);
-    const { tasks, front } = this.#options;
+    const { tasks, clientConnection } = this.#options;
     tasks.add(task);
-    const told = (state: Params): void => front.notify('notifications/tasks/status', state);
-    if (asker.era === 'legacy') task.watch(told, () => ({}));
+    const told = (state: Params): void => clientConnection.notify('notifications/tasks/status', state);
+    if (clientInfo.era === 'legacy') task.watch(told, () => ({}));
     return answer;
   }
 
   /** Drops the client's tasks, unless it has no session: then the next request of the same principal can find them. */
   leave(): void {
-    if (!this.#options.front.isStateless) this.#options.tasks.leave(this.#owner);
+    if (!this.#options.clientConnection.isStateless) this.#options.tasks.leave(this.#owner);
   }
 
   /** The owner of this client's tasks: its session, or the principal if it has none. */
   get #owner(): string {
-    const { isStateless, principal } = this.#options.front;
+    const { isStateless, principal } = this.#options.clientConnection;
     return isStateless ? `principal ${principal}` : `session ${this.#options.session().id}`;
   }
 
@@ -119,7 +127,7 @@ export class ClientTasks {
     work: Work,
     act: (task: GatewayTask, passOn: PassOn) => Promise<Params>,
   ): Promise<Params> {
-    checkTasks(work.asker, method);
+    checkTasks(work.clientInfo, method);
     const task = this.#options.tasks.find(params, this.#owner);
     work.server = task.server;
     return act(task, this.#options.passOn(work, task.tool)).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { declaresMethod, UI_EXTENSION } from '../catalog/extensions.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { RESERVED_META } from '../connection/handed-on.ts';
 import { TASKS_EXTENSION } from '../connection/tasks.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { RpcFailure, unknownMethod } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
@@ -15,7 +15,7 @@ import type { ServedSession } from './served-host.ts';
 const SERVER_KEY = `${RESERVED_META}server`;
 
 /** True if a client shows user interfaces of servers. */
-export function hasUi({ capabilities }: Pick<Asker, 'capabilities'>): boolean {
+export function hasUi({ capabilities }: Pick<ClientInfo, 'capabilities'>): boolean {
   const { extensions } = capabilities;
   return isRecord(extensions) && extensions[UI_EXTENSION] !== undefined;
 }
@@ -27,9 +27,9 @@ export function hasUi({ capabilities }: Pick<Asker, 'capabilities'>): boolean {
 export function toolFor(
   session: Pick<ServedSession, 'allTools'>,
   name: string,
-  { asker, found }: { readonly asker: Asker; readonly found: Tool | undefined },
+  { clientInfo, found }: { readonly clientInfo: ClientInfo; readonly found: Tool | undefined },
 ): Tool | undefined {
-  const isWithApps = hasUi(asker);
+  const isWithApps = hasUi(clientInfo);
   if (found !== undefined) {
     if (isWithApps || isForModel(found)) return found;
     throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)}`, {

@@ -3,7 +3,7 @@
  * each call whether it responds with a task, a legacy client decides before.
  */
 
-import type { HandedTask } from '../call/forwarded-task.ts';
+import type { ForwardedTask } from '../call/forwarded-task.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { PlugboardError } from '../errors.ts';
@@ -14,7 +14,7 @@ const TTL_MS: number = 10 * 60 * 1000;
 
 /** The operations of a client on a task. */
 export type FollowedTask = Pick<
-  HandedTask,
+  ForwardedTask,
   | 'era'
   | 'taskId'
   | 'server'

@@ -9,8 +9,8 @@
 import { join } from 'node:path';
 import { homeAt } from '../config/home.ts';
 import type { Implementation } from '../connection/eras.ts';
-import type { Front } from '../endpoint/client-connection.ts';
-import type { FirstLists, Patience } from '../host/first-lists.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
+import type { FirstLists, ListWait } from '../host/first-lists.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
 
@@ -35,10 +35,10 @@ export interface FirstListOptions {
   readonly lists: Pick<FirstLists, 'waitMs' | 'configuredWaitMs'>;
 }
 
-export class ClientPatience {
+export class ClientListWait {
   readonly #options: FirstListOptions;
   /** Sessions that have listed their tools. */
-  readonly #listed = new WeakSet<Front>();
+  readonly #listed = new WeakSet<ClientConnection>();
   /**
    * Stateless clients that have listed their tools, and whether they were notified of a change since, on one of their
    * streams.
@@ -50,7 +50,7 @@ export class ClientPatience {
     this.#options = options;
   }
 
-  of(client: Implementation | undefined): Patience {
+  of(client: Implementation | undefined): ListWait {
     return async () => {
       const { waitMs, configuredWaitMs } = this.#options.lists;
       const longest = client === undefined ? undefined : LONGEST_WAIT_MS.get(client.name);
@@ -60,22 +60,22 @@ export class ClientPatience {
   }
 
   /** Records that a client was notified of changed tools; a stateless one lists them on another connection. */
-  told(front: Front): void {
-    if (!front.isStateless || !front.takeTold('tools')) return;
-    for (const { asker } of front.works()) {
-      const listed = this.#stateless.get(keyOf(asker.client) ?? '');
+  told(clientConnection: ClientConnection): void {
+    if (!clientConnection.isStateless || !clientConnection.takeTold('tools')) return;
+    for (const { clientInfo } of clientConnection.works()) {
+      const listed = this.#stateless.get(keyOf(clientInfo.client) ?? '');
       if (listed !== undefined) listed.wasTold = true;
     }
   }
 
   /** Records that a client lists its tools: again, if it was notified since its last list. */
-  listed(front: Front, client: Implementation | undefined): void {
+  listed(clientConnection: ClientConnection, client: Implementation | undefined): void {
     const key = keyOf(client);
     if (key === undefined) return;
-    const isAgain = front.isStateless
+    const isAgain = clientConnection.isStateless
       ? this.#listedAgain(key)
-      : front.takeTold('tools') && this.#listed.has(front);
-    this.#listed.add(front);
+      : clientConnection.takeTold('tools') && this.#listed.has(clientConnection);
+    this.#listed.add(clientConnection);
     if (!isAgain) return;
     void this.#open().then((remembered) => {
       if (remembered.get(key) === undefined) remembered.set(key, { at: this.#options.clock.now() });

@@ -6,9 +6,9 @@ import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { cleanMeta } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
-import type { Attendant, ListKind } from '../endpoint/backend.ts';
-import type { Front } from '../endpoint/client-connection.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientHandler, ListKind } from '../endpoint/backend.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { canElicit } from '../endpoint/elicitation.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import type { Work } from '../endpoint/work.ts';
@@ -17,7 +17,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { serverMeta, withoutReserved } from './attribution.ts';
-import { type QuestionDesk, questionsOf } from './client-questions.ts';
+import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import { ClientTasks } from './client-tasks.ts';
 import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts';
 import { finishedTask } from './finished-task.ts';
@@ -43,9 +43,9 @@ import { Relisting } from './relisting.ts';
 import { type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
 import type { ServedSession } from './served-host.ts';
 
-export class GatewayClient implements Attendant {
+export class GatewayClient implements ClientHandler {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
-  readonly front: Front;
+  readonly clientConnection: ClientConnection;
   readonly #gateway: Gateway;
   readonly #relisting: Relisting;
   /** Created on first use: most stateless requests need none. */
@@ -54,9 +54,9 @@ export class GatewayClient implements Attendant {
   /** The most verbose level that a modern request asked for. */
   #logLevel: LogLevel | undefined;
 
-  constructor(gateway: Gateway, front: Front) {
+  constructor(gateway: Gateway, clientConnection: ClientConnection) {
     this.#gateway = gateway;
-    this.front = front;
+    this.clientConnection = clientConnection;
     this.#relisting = new Relisting(gateway.clock);
   }
 
@@ -64,10 +64,10 @@ export class GatewayClient implements Attendant {
   get tasks(): ClientTasks {
     this.#tasks ??= new ClientTasks({
       tasks: this.#gateway.tasks,
-      front: this.front,
+      clientConnection: this.clientConnection,
       clock: this.#gateway.clock,
       session: () => this.#open(),
-      desk: () => this.desk,
+      approvalQueue: () => this.approvalQueue,
       passOn: (to, tool) => this.#passOn(to, tool),
     });
     return this.#tasks;
@@ -86,15 +86,15 @@ export class GatewayClient implements Attendant {
 
   /** Notifies the client that a list changed. True if a legacy client was reached. */
   listChanged(kind: ListKind): boolean {
-    const isReached = this.front.listChanged(kind);
+    const isReached = this.clientConnection.listChanged(kind);
     if (kind === 'tools') {
-      this.#gateway.patience.told(this.front);
+      this.#gateway.listWait.told(this.clientConnection);
       if (isReached) this.#relisting.told();
     }
     return isReached;
   }
 
-  about(client: Pick<Asker, 'era' | 'version'>): Params {
+  about(client: Pick<ClientInfo, 'era' | 'version'>): Params {
     const instructions = this.#gateway.host.instructions();
     return {
       capabilities: {
@@ -111,29 +111,29 @@ export class GatewayClient implements Attendant {
 
   // Implementations of the rows of `methods.ts`.
 
-  listTools(params: Params, asker: Asker): Params | Promise<Params> {
+  listTools(params: Params, clientInfo: ClientInfo): Params | Promise<Params> {
     firstPage(params);
-    const { host, patience } = this.#gateway;
-    patience.listed(this.front, asker.client);
+    const { host, listWait } = this.#gateway;
+    listWait.listed(this.clientConnection, clientInfo.client);
     return (
-      host.firstLists.tools(patience.of(asker.client))?.then(() => this.#listTools(asker)) ??
-      this.#listTools(asker)
+      host.firstLists.tools(listWait.of(clientInfo.client))?.then(() => this.#listTools(clientInfo)) ??
+      this.#listTools(clientInfo)
     );
   }
 
-  listResources(params: Params, { client }: Asker): Promise<Params> {
+  listResources(params: Params, { client }: ClientInfo): Promise<Params> {
     firstPage(params);
-    return listResources(this.#gateway, this.#gateway.patience.of(client));
+    return listResources(this.#gateway, this.#gateway.listWait.of(client));
   }
 
-  listTemplates(params: Params, { client }: Asker): Promise<Params> {
+  listTemplates(params: Params, { client }: ClientInfo): Promise<Params> {
     firstPage(params);
-    return listTemplates(this.#gateway, this.#gateway.patience.of(client));
+    return listTemplates(this.#gateway, this.#gateway.listWait.of(client));
   }
 
-  listPrompts(params: Params, { client }: Asker): Promise<Params> {
+  listPrompts(params: Params, { client }: ClientInfo): Promise<Params> {
     firstPage(params);
-    return listPrompts(this.#gateway, this.#gateway.patience.of(client));
+    return listPrompts(this.#gateway, this.#gateway.listWait.of(client));
   }
 
   async call(params: Params, work: Work): Promise<Params> {
@@ -147,39 +147,44 @@ export class GatewayClient implements Attendant {
   }
 
   read(params: Params, work: Work): Promise<Params> {
-    return readResource(this.#gateway, params, work.asker, this.front.principal, ({ server, uri }) =>
-      this.#during(server, work, (session) =>
-        session.read(server, uri, {
-          signal: work.signal,
-          handedOn: handedOnBy(params, work.asker, this.desk),
-        }),
-      ),
+    return readResource(
+      this.#gateway,
+      params,
+      work.clientInfo,
+      this.clientConnection.principal,
+      ({ server, uri }) =>
+        this.#during(server, work, (session) =>
+          session.read(server, uri, {
+            signal: work.signal,
+            handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
+          }),
+        ),
     );
   }
 
   prompt(params: Params, work: Work): Promise<Params> {
-    return getPrompt(this.#gateway, params, work.asker, ({ server, name }, args) =>
+    return getPrompt(this.#gateway, params, work.clientInfo, ({ server, name }, args) =>
       this.#during(server, work, (session) =>
         session.prompt(server, name, args, {
           signal: work.signal,
-          handedOn: handedOnBy(params, work.asker, this.desk),
+          handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
         }),
       ),
     );
   }
 
   complete(params: Params, work: Work): Promise<Params> {
-    return complete(this.#gateway, params, work.asker, (ref, argument, context) =>
+    return complete(this.#gateway, params, work.clientInfo, (ref, argument, context) =>
       this.#open().complete(ref, argument, {
         signal: work.signal,
         context,
-        handedOn: handedOnBy(params, work.asker, this.desk),
+        handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
       }),
     );
   }
 
-  watchTask(taskId: string, asker: Asker, changed: (state: Params) => void): Unsubscribe {
-    return this.tasks.watch(taskId, asker, changed);
+  watchTask(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe {
+    return this.tasks.watch(taskId, clientInfo, changed);
   }
 
   /** Handles a request without a row: it goes to the one server that declares the extension it belongs to. */
@@ -189,7 +194,7 @@ export class GatewayClient implements Attendant {
     const { name, uri } = params;
     const tool =
       typeof name === 'string'
-        ? toolFor(session, name, { asker: work.asker, found: session.find(name) })
+        ? toolFor(session, name, { clientInfo: work.clientInfo, found: session.find(name) })
         : undefined;
     const place = typeof uri === 'string' ? await placeOf(this.#gateway, uri) : undefined;
     const server = ownerOf(session, method, given, { tool, place });
@@ -201,8 +206,8 @@ export class GatewayClient implements Attendant {
     const result = await this.#during(server, work, (caller) =>
       caller.request(server, method, translated, {
         signal: work.signal,
-        onProgress: passedProgress(given, work, this.front),
-        handedOn: handedOnBy({ _meta: _own }, work.asker, this.desk),
+        onProgress: passedProgress(given, work, this.clientConnection),
+        handedOn: handedOnBy({ _meta: _own }, work.clientInfo, this.approvalQueue),
       }),
     );
     this.#gateway.addresses.remember(server, result);
@@ -217,30 +222,30 @@ export class GatewayClient implements Attendant {
   log(server: string, level: LogLevel, params: Params): void {
     const { logger = server, _meta } = params;
     const meta = { ...withoutReserved(isRecord(_meta) ? _meta : {}), ...serverMeta(server) };
-    const isLegacy = ({ asker }: Work): boolean => asker.era === 'legacy';
-    this.front.log(
+    const isLegacy = ({ clientInfo }: Work): boolean => clientInfo.era === 'legacy';
+    this.clientConnection.log(
       level,
       { ...params, logger, _meta: meta },
       (work) => isLegacy(work) || work.server === server,
     );
   }
 
-  async watch(uri: unknown, asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
-    const { place, addressOf } = await watchable(this.#gateway, uri, asker);
+  async watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
+    const { place, addressOf } = await watchable(this.#gateway, uri, clientInfo);
     return this.#open().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
   }
 
   /** Returns the request that a question belongs to: the host has checked that it is one of this client's. */
   workFor(server: string | undefined, signal: AbortSignal | undefined): Work | undefined {
-    const works = this.front.works().toReversed();
+    const works = this.clientConnection.works().toReversed();
     const own = works.find((work) => work.signal === signal);
     if (own !== undefined) return own;
     return works.find((work) => server !== undefined && work.server === server) ?? works[0];
   }
 
   /** Returns a way to ask outside of any request. */
-  outside(): ReturnType<Front['outside']> {
-    return this.front.outside();
+  outside(): ReturnType<ClientConnection['outside']> {
+    return this.clientConnection.outside();
   }
 
   rootsChanged(): void {
@@ -251,9 +256,9 @@ export class GatewayClient implements Attendant {
     return this.#gateway.clock;
   }
 
-  get desk(): QuestionDesk | undefined {
-    const { desk } = this.#gateway;
-    return desk?.isAttended === true ? desk : undefined;
+  get approvalQueue(): QuestionQueue | undefined {
+    const { approvalQueue } = this.#gateway;
+    return approvalQueue?.isAttended === true ? approvalQueue : undefined;
   }
 
   /** Questions of the server during `run` belong to this request of this client. */
@@ -270,8 +275,8 @@ export class GatewayClient implements Attendant {
         approvals: this.#gateway.approvals,
         gateway: true,
         // Stateless requests are separated by their principal, as far as it was authenticated.
-        stateOf: this.front.isStateless
-          ? { principal: `${this.#gateway.id} ${this.front.principal}` }
+        stateOf: this.clientConnection.isStateless
+          ? { principal: `${this.#gateway.id} ${this.clientConnection.principal}` }
           : 'session',
         canBeAsked: () => this.#canBeAsked(),
         ...questionsOf(this),
@@ -282,19 +287,22 @@ export class GatewayClient implements Attendant {
   }
 
   /** Sets the log level: modern clients request log messages per request; a legacy server has one level for all. */
-  #wantLogs({ asker }: Work, session: ServedSession): void {
-    if (asker.era === 'legacy' || asker.logLevel === undefined) return;
-    this.#logLevel = moreVerbose(asker.logLevel, this.#logLevel);
+  #wantLogs({ clientInfo }: Work, session: ServedSession): void {
+    if (clientInfo.era === 'legacy' || clientInfo.logLevel === undefined) return;
+    this.#logLevel = moreVerbose(clientInfo.logLevel, this.#logLevel);
     session.setLogLevel(this.#logLevel);
   }
 
   /** Returns the conversion of a server's results for the client of a request. */
-  #passOn({ asker, server }: Pick<Work, 'asker' | 'server'>, tool: string): (result: ShapedResult) => Params {
+  #passOn(
+    { clientInfo, server }: Pick<Work, 'clientInfo' | 'server'>,
+    tool: string,
+  ): (result: ShapedResult) => Params {
     const { outputs, addresses } = this.#gateway;
-    const { principal } = this.front;
+    const { principal } = this.clientConnection;
     return (result) =>
       sentResult(result, {
-        reader: readerOf(asker),
+        reader: readerOf(clientInfo),
         bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
         offer: (file) => outputs.offer(file, principal),
         note: (text) => this.#gateway.repaired(server ?? tool, `result of ${tool}`, text),
@@ -302,14 +310,14 @@ export class GatewayClient implements Attendant {
   }
 
   #canBeAsked(): boolean {
-    return this.desk !== undefined || this.front.canAsk;
+    return this.approvalQueue !== undefined || this.clientConnection.canAsk;
   }
 
-  #listTools(asker: Asker): Params {
+  #listTools(clientInfo: ClientInfo): Params {
     this.#relisting.listed();
     // Stateless requests come over HTTP.
-    const reader = readerOf(asker, this.front.isStateless);
-    return { tools: this.#gateway.listTools(this.#open().tools({ isWithApps: hasUi(asker) }), reader) };
+    const reader = readerOf(clientInfo, this.clientConnection.isStateless);
+    return { tools: this.#gateway.listTools(this.#open().tools({ isWithApps: hasUi(clientInfo) }), reader) };
   }
 
   async #callNamed(
@@ -318,26 +326,26 @@ export class GatewayClient implements Attendant {
     work: Work,
     refuse: (error: PlugboardError) => Params,
   ): Promise<Params> {
-    const { front } = this;
+    const { clientConnection } = this;
     const { name, args } = call;
     const own = this.#gateway.own.get(name);
     const session = this.#open();
     const found = session.find(name);
-    const task = takesTasks(work.asker, params) ? this.tasks.wanted(found, params, work) : undefined;
+    const task = takesTasks(work.clientInfo, params) ? this.tasks.wanted(found, params, work) : undefined;
     try {
       if (own !== undefined) return await this.#callOwn(own, args, params, work);
-      const tool = toolFor(session, name, { asker: work.asker, found });
+      const tool = toolFor(session, name, { clientInfo: work.clientInfo, found });
       work.server = tool?.server;
       this.#wantLogs(work, session);
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
       const called = found === undefined ? (tool?.name ?? name) : name;
       const result = await session.call(called, args, {
         cancellation: work,
-        onProgress: passedProgress(params, work, front),
-        handedOn: handedOnBy(params, work.asker, this.desk),
+        onProgress: passedProgress(params, work, clientConnection),
+        handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
         task: task?.wish,
       });
-      if (task !== undefined && (result.task !== undefined || work.asker.era === 'legacy')) {
+      if (task !== undefined && (result.task !== undefined || work.clientInfo.era === 'legacy')) {
         const { server = '' } = work;
         return this.tasks.handOn(task, work, result.task ?? finishedTask(server, result, this.clock.now()));
       }
@@ -345,7 +353,7 @@ export class GatewayClient implements Attendant {
       return this.#passOn(work, name)(result);
     } catch (thrown) {
       const error = asPlugboardError(thrown);
-      const isAskable = this.desk !== undefined || canElicit(work.asker, 'url');
+      const isAskable = this.approvalQueue !== undefined || canElicit(work.clientInfo, 'url');
       const unasked = isAskable ? undefined : urlsFailure(error);
       if (unasked !== undefined) throw unasked;
       // It may belong to a server that is still starting; only that one is awaited.
@@ -358,7 +366,7 @@ export class GatewayClient implements Attendant {
 
   /** Appends found tools to the list of a legacy client, and delays the response until it has listed them. */
   async #foundTools(work: Work): Promise<void> {
-    if (work.asker.era === 'legacy' && this.listChanged('tools')) await this.#relisting.hold(work);
+    if (work.clientInfo.era === 'legacy' && this.listChanged('tools')) await this.#relisting.hold(work);
   }
 
   /** Its questions belong to this request, and to no other of this client. */
@@ -367,12 +375,12 @@ export class GatewayClient implements Attendant {
     await this.#open().approveOwn({ tool: name, annotations, arguments: args, signal: work.signal });
     return tool.call({
       arguments: args,
-      principal: this.front.principal,
+      principal: this.clientConnection.principal,
       signal: work.signal,
-      questions: questionsOf({ desk: this.desk, workFor: () => work, clock: this.clock }),
+      questions: questionsOf({ approvalQueue: this.approvalQueue, workFor: () => work, clock: this.clock }),
       onProgress: progressOf(params, work),
       log: (data) => {
-        if (work.asker.era === 'modern' && work.asker.logLevel === undefined) return;
+        if (work.clientInfo.era === 'modern' && work.clientInfo.logLevel === undefined) return;
         work.notify('notifications/message', { level: 'info', logger: tool.definition.name, data });
       },
     });
@@ -386,11 +394,11 @@ export class GatewayClient implements Attendant {
 function passedProgress(
   params: Params,
   work: Work,
-  front: Front,
+  clientConnection: ClientConnection,
 ): ((progress: Progress) => void) | undefined {
   const report = progressOf(params, {
     notify: (method, told) => {
-      if (work.exchange === undefined) front.notify(method, told);
+      if (work.exchange === undefined) clientConnection.notify(method, told);
       else work.notify(method, told);
     },
   });

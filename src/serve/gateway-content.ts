@@ -5,10 +5,10 @@ import type { ListedPrompt, PromptArguments, PromptResult } from '../catalog/pro
 import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
 import { assignNames, type NameForm, type NameTable } from '../catalog/tool-names.ts';
 import type { Era } from '../connection/eras.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, notFoundCode, RpcFailure, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
-import type { Patience } from '../host/first-lists.ts';
+import type { ListWait } from '../host/first-lists.ts';
 import { isRecord } from '../lib/json-rpc.ts';
 import { boundUri, type Found, type Place } from './addresses.ts';
 import type { Gateway } from './gateway.ts';
@@ -21,15 +21,15 @@ import type { ServedHost } from './served-host.ts';
 /** Servers in these states contribute no addresses. */
 const ABSENT: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted']);
 
-export async function listResources(gateway: Gateway, patience: Patience): Promise<Params> {
+export async function listResources(gateway: Gateway, listWait: ListWait): Promise<Params> {
   const { host, addresses, repaired } = gateway;
-  const { resources } = addresses.shown(await host.firstLists.resources(patience));
+  const { resources } = addresses.shown(await host.firstLists.resources(listWait));
   return { resources: resources.map((resource) => sentResource(resource, repaired)) };
 }
 
-export async function listTemplates(gateway: Gateway, patience: Patience): Promise<Params> {
+export async function listTemplates(gateway: Gateway, listWait: ListWait): Promise<Params> {
   const { host, addresses, repaired } = gateway;
-  const { templates } = addresses.shown(await host.firstLists.resources(patience));
+  const { templates } = addresses.shown(await host.firstLists.resources(listWait));
   return { resourceTemplates: templates.map((template) => sentTemplate(template, repaired)) };
 }
 
@@ -37,7 +37,7 @@ export async function listTemplates(gateway: Gateway, patience: Patience): Promi
 export async function readResource(
   gateway: Gateway,
   params: Params,
-  asker: Asker,
+  clientInfo: ClientInfo,
   owner: string,
   read: (place: Place) => Promise<ReadResult>,
 ): Promise<Params> {
@@ -45,13 +45,18 @@ export async function readResource(
   if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
   if (gateway.outputs.isOne(uri)) {
     const contents = await gateway.outputs.read(uri, owner);
-    if (contents === undefined) throw resourceNotFound(uri, asker.era);
+    if (contents === undefined) throw resourceNotFound(uri, clientInfo.era);
     return { contents: [contents] };
   }
-  const { place, listing } = await locate(gateway, uri, asker);
+  const { place, listing } = await locate(gateway, uri, clientInfo);
   const { contents, ...rest } = await read(place).catch((thrown: unknown) => {
     const { era } = gateway.host.servers().find(({ name }) => name === place.server) ?? {};
-    throw readFailure(asPlugboardError(thrown), { uri, place, from: era ?? asker.era, to: asker.era });
+    throw readFailure(asPlugboardError(thrown), {
+      uri,
+      place,
+      from: era ?? clientInfo.era,
+      to: clientInfo.era,
+    });
   });
   const { server } = place;
   const bound = contents.map((part) => ({
@@ -60,7 +65,7 @@ export async function readResource(
   }));
   return sentReadResult(
     { ...rest, contents: bound },
-    { reader: readerOf(asker), note: (text) => gateway.repaired(server, `resource ${uri}`, text) },
+    { reader: readerOf(clientInfo), note: (text) => gateway.repaired(server, `resource ${uri}`, text) },
   );
 }
 
@@ -91,9 +96,9 @@ export interface Watchable {
 }
 
 /** Rejects if no server returned this address. */
-export async function watchable(gateway: Gateway, uri: unknown, asker: Asker): Promise<Watchable> {
+export async function watchable(gateway: Gateway, uri: unknown, clientInfo: ClientInfo): Promise<Watchable> {
   if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
-  const { place, listing } = await locate(gateway, uri, asker);
+  const { place, listing } = await locate(gateway, uri, clientInfo);
   return {
     place,
     addressOf: (theirs) =>
@@ -130,7 +135,7 @@ async function search(
 async function locate(
   gateway: Gateway,
   uri: string,
-  { era }: Asker,
+  { era }: ClientInfo,
 ): Promise<{ readonly place: Place; readonly listing: ResourceListing }> {
   const { listing, found } = await search(gateway, uri);
   if (found === undefined) {
@@ -149,8 +154,8 @@ async function locate(
   return { place: found, listing };
 }
 
-export async function listPrompts({ host, repaired }: Gateway, patience: Patience): Promise<Params> {
-  const { prompts } = await host.firstLists.prompts(patience);
+export async function listPrompts({ host, repaired }: Gateway, listWait: ListWait): Promise<Params> {
+  const { prompts } = await host.firstLists.prompts(listWait);
   const nameOf = promptNames(prompts, host.gatewayNaming);
   return {
     prompts: prompts.map((prompt) => {
@@ -163,7 +168,7 @@ export async function listPrompts({ host, repaired }: Gateway, patience: Patienc
 export async function getPrompt(
   { host, addresses, repaired }: Gateway,
   params: Params,
-  asker: Asker,
+  clientInfo: ClientInfo,
   get: (prompt: ListedPrompt, args: PromptArguments) => Promise<PromptResult>,
 ): Promise<Params> {
   const prompt = await findPrompt(host, params['name']);
@@ -177,7 +182,7 @@ export async function getPrompt(
   );
   const { server } = prompt;
   return sentPromptResult(await get(prompt, strings), {
-    reader: readerOf(asker),
+    reader: readerOf(clientInfo),
     bind: (content) => addresses.bind(server, content),
     note: (text) => repaired(server, `prompt ${prompt.name}`, text),
   });
@@ -186,7 +191,7 @@ export async function getPrompt(
 export async function complete(
   gateway: Gateway,
   params: Params,
-  asker: Asker,
+  clientInfo: ClientInfo,
   ask: (
     ref: CompletionRef,
     argument: { readonly name: string; readonly value: string },
@@ -206,7 +211,7 @@ export async function complete(
   );
   const target = await completed(gateway, ref);
   return sentCompletion(await ask(target, { name, value }, Object.fromEntries(strings)), {
-    reader: readerOf(asker),
+    reader: readerOf(clientInfo),
     note: (text) => gateway.repaired(target.server, 'a completion', text),
   });
 }

@@ -1,7 +1,7 @@
 /** Serves the gateway over HTTP. */
 
 import { homeAt } from '../config/home.ts';
-import { checkReach, listenHttp, type ServedHttp, type SideDoor } from '../endpoint/listen-http.ts';
+import { checkReach, listenHttp, type MountedHandler, type ServedHttp } from '../endpoint/listen-http.ts';
 import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
@@ -33,7 +33,7 @@ export interface ServeHttpOptions extends GatewayOptions {
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
   /** Handles paths other than MCP's. */
-  readonly sideDoor?: SideDoor | undefined;
+  readonly mounted?: MountedHandler | undefined;
   /**
    * Default true: sessions of legacy clients are recorded in the host's home, and continue after a restart. `false`:
    * they end with this process.
@@ -50,7 +50,7 @@ export interface ServeHttpOptions extends GatewayOptions {
  * await gateway.close();
  */
 export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
-  const { host: name, port = DEFAULT_PORT, issuer, legacySse, sideDoor } = options;
+  const { host: name, port = DEFAULT_PORT, issuer, legacySse, mounted } = options;
   const { tokensOf } = options;
   const given = options.token || undefined;
   checkReach(name, {
@@ -79,7 +79,7 @@ export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}
       needed: NEEDED,
       verifier,
       legacySse,
-      sideDoor,
+      mounted,
       sessionStorage,
     });
     void served.closed.then(() => named?.close());

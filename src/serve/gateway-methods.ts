@@ -6,16 +6,22 @@ import type { GatewayClient } from './gateway-client.ts';
 export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
   fallback: { rounds: true, work: (client, params, work, method) => client.extension(method, params, work) },
   requests: new Map<string, Method<GatewayClient>>([
-    ['tools/list', { cached: true, answer: (client, params, asker) => client.listTools(params, asker) }],
+    [
+      'tools/list',
+      { cached: true, answer: (client, params, clientInfo) => client.listTools(params, clientInfo) },
+    ],
     [
       'resources/list',
-      { cached: true, answer: (client, params, asker) => client.listResources(params, asker) },
+      { cached: true, answer: (client, params, clientInfo) => client.listResources(params, clientInfo) },
     ],
     [
       'resources/templates/list',
-      { cached: true, answer: (client, params, asker) => client.listTemplates(params, asker) },
+      { cached: true, answer: (client, params, clientInfo) => client.listTemplates(params, clientInfo) },
     ],
-    ['prompts/list', { cached: true, answer: (client, params, asker) => client.listPrompts(params, asker) }],
+    [
+      'prompts/list',
+      { cached: true, answer: (client, params, clientInfo) => client.listPrompts(params, clientInfo) },
+    ],
     ['tools/call', { rounds: true, work: (client, params, work) => client.call(params, work) }],
     [
       'resources/read',

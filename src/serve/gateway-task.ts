@@ -6,11 +6,11 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { TaskWish } from '../call/forwarded-task.ts';
+import type { TaskRequest } from '../call/forwarded-task.ts';
 import type { ShapedResult } from '../call/shape.ts';
-import { followTask, RELATED_TASK, untoldTask } from '../connection/tasks.ts';
-import type { Front } from '../endpoint/client-connection.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import { followTask, RELATED_TASK, unreportedTask } from '../connection/tasks.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { Rounds } from '../endpoint/client-rounds.ts';
 import { invalidParams, RpcFailure } from '../endpoint/rpc-failure.ts';
 import { type Exchange, Work } from '../endpoint/work.ts';
@@ -18,7 +18,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
-import { type QuestionDesk, questionsOf } from './client-questions.ts';
+import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
 import {
   createdFor,
@@ -35,12 +35,12 @@ import {
 export type PassOn = (result: ShapedResult) => Params;
 
 export interface GatewayTaskOptions {
-  readonly front: Front;
-  readonly asker: Asker;
+  readonly clientConnection: ClientConnection;
+  readonly clientInfo: ClientInfo;
   readonly clock: Clock;
   /** The owner of the task: no other client can find it. */
   readonly owner: string;
-  readonly desk: () => QuestionDesk | undefined;
+  readonly approvalQueue: () => QuestionQueue | undefined;
   /** The `task` field of a legacy client's call. */
   readonly params: Params;
   /** The called tool. */
@@ -51,7 +51,7 @@ export class GatewayTask {
   /** Unguessable: it alone identifies stateless clients. */
   readonly id: string = randomUUID();
   readonly owner: string;
-  readonly wish: TaskWish;
+  readonly wish: TaskRequest;
   readonly #options: GatewayTaskOptions;
   /** The work that its questions belong to, from the call until the client leaves. */
   readonly #work: Work;
@@ -65,21 +65,21 @@ export class GatewayTask {
   #isCancelled = false;
 
   constructor(options: GatewayTaskOptions) {
-    const { front, asker, owner, clock, desk, params } = options;
+    const { clientConnection, clientInfo, owner, clock, approvalQueue, params } = options;
     this.#options = options;
     this.owner = owner;
     const exchange: Exchange = {
       send: (message) => this.#waiting?.send(message) ?? false,
       onGone: undefined,
     };
-    this.#work = new Work(this.id, asker, exchange, front.asking(exchange));
-    this.#rounds = asker.era === 'modern' ? new Rounds(this.#work) : undefined;
+    this.#work = new Work(this.id, clientInfo, exchange, clientConnection.asking(exchange));
+    this.#rounds = clientInfo.era === 'modern' ? new Rounds(this.#work) : undefined;
     const { ask } = this.#work;
     this.#work.ask = async (method, asked, signal, key) =>
       this.#answered(await ask(method, this.#named(asked), signal, key));
     const questions = questionsOf({
-      get desk() {
-        return desk();
+      get approvalQueue() {
+        return approvalQueue();
       },
       workFor: () => this.#work,
       clock,
@@ -114,7 +114,7 @@ export class GatewayTask {
   async get(work: Work | undefined, passOn: PassOn): Promise<Params> {
     const state = await this.#task.get(work === undefined ? {} : { cancellation: work });
     if (isTerminal(state['status'])) this.#task.end();
-    return this.#work.asker.era === 'legacy' ? this.#plain(state) : this.#detailed(state, passOn);
+    return this.#work.clientInfo.era === 'legacy' ? this.#plain(state) : this.#detailed(state, passOn);
   }
 
   /** Legacy clients: waits for the end. */
@@ -147,7 +147,7 @@ export class GatewayTask {
 
   async cancel(): Promise<Params> {
     const { era } = this.#task;
-    if (this.#work.asker.era === 'modern') {
+    if (this.#work.clientInfo.era === 'modern') {
       await this.#task.cancel().catch((error: unknown) => this.#unlessOver(error));
       return {};
     }
@@ -164,7 +164,7 @@ export class GatewayTask {
   /** Calls `changed` with its new state when the server reports one. */
   watch(changed: (state: Params) => void, passOn: PassOn): Unsubscribe {
     return this.#task.watch((state) => {
-      if (this.#work.asker.era === 'legacy') changed(this.#plain(state));
+      if (this.#work.clientInfo.era === 'legacy') changed(this.#plain(state));
       else this.get(undefined, passOn).then(changed, () => {});
     });
   }
@@ -180,8 +180,8 @@ export class GatewayTask {
   }
 
   #translation(): Translation {
-    const { asker } = this.#work;
-    return { from: this.#task.era, to: asker.era, id: this.id, now: this.#options.clock.now() };
+    const { clientInfo } = this.#work;
+    return { from: this.#task.era, to: clientInfo.era, id: this.id, now: this.#options.clock.now() };
   }
 
   #plain(state: Params): Params {
@@ -256,7 +256,7 @@ export class GatewayTask {
 
   async #follow(work: Work): Promise<ShapedResult> {
     const task = this.#task;
-    const raw = await followTask(untoldTask(task.taskId), {
+    const raw = await followTask(unreportedTask(task.taskId), {
       era: 'modern',
       clock: this.#options.clock,
       request: (method, params, options) => {
@@ -282,7 +282,7 @@ export class GatewayTask {
 
   /** Adds the client's id of the task to a question. */
   #named(params: Params): Params {
-    return this.#work.asker.era === 'legacy' ? withRelated(params, this.id) : unrelated(params);
+    return this.#work.clientInfo.era === 'legacy' ? withRelated(params, this.id) : unrelated(params);
   }
 
   /** Replaces the client's id of the task in an answer by the server's. */

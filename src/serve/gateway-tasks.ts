@@ -1,7 +1,7 @@
 /** The tasks that clients of a gateway follow themselves, with access control by owner. */
 
 import { TASKS_EXTENSION } from '../connection/tasks.ts';
-import type { Asker, Params } from '../endpoint/client-era.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, missingExtension, RpcFailure, unknownMethod } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -67,24 +67,24 @@ export class GatewayTasks {
 }
 
 /** Returns the capabilities that declare tasks. Each tool, or each response, shows the client where tasks are used. */
-export function tasksCapability({ era, version }: Pick<Asker, 'era' | 'version'>): Params {
+export function tasksCapability({ era, version }: Pick<ClientInfo, 'era' | 'version'>): Params {
   if (era === 'modern') return { extensions: { [TASKS_EXTENSION]: {} } };
   if (version < FIRST_TASKS_VERSION) return {};
   return { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 }
 
 /** Whether the sender of this request accepts a task as its response. */
-export function takesTasks({ era, version, capabilities }: Asker, { task }: Params): boolean {
+export function takesTasks({ era, version, capabilities }: ClientInfo, { task }: Params): boolean {
   if (era === 'legacy') return version >= FIRST_TASKS_VERSION && isRecord(task);
   const { extensions } = capabilities;
   return isRecord(extensions) && isRecord(extensions[TASKS_EXTENSION]);
 }
 
 /** Throws if the client does not support tasks. */
-export function checkTasks(asker: Asker, method: string): void {
-  if (asker.era === 'modern') {
-    if (!takesTasks(asker, {})) throw missingExtension(TASKS_EXTENSION);
-  } else if (asker.version < FIRST_TASKS_VERSION) throw unknownMethod(method);
+export function checkTasks(clientInfo: ClientInfo, method: string): void {
+  if (clientInfo.era === 'modern') {
+    if (!takesTasks(clientInfo, {})) throw missingExtension(TASKS_EXTENSION);
+  } else if (clientInfo.version < FIRST_TASKS_VERSION) throw unknownMethod(method);
 }
 
 /** Returns the error for a task request of a tool that does not support tasks. */

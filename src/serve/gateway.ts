@@ -5,19 +5,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { checkParams } from '../catalog/param-check.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Implementation } from '../connection/eras.ts';
-import type { Attendant, Backend, ListKind } from '../endpoint/backend.ts';
-import type { Front } from '../endpoint/client-connection.ts';
+import type { Backend, ClientHandler, ListKind } from '../endpoint/backend.ts';
+import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
-import { Held } from '../endpoint/client-rounds.ts';
-import { partFrom } from '../endpoint/close-clients.ts';
+import { SuspendedRequests } from '../endpoint/client-rounds.ts';
+import { closeClients } from '../endpoint/close-clients.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { readVersion } from '../lib/version.ts';
 import { Addresses } from './addresses.ts';
-import type { QuestionDesk } from './client-questions.ts';
-import { ClientPatience } from './first-list.ts';
+import type { QuestionQueue } from './client-questions.ts';
+import { ClientListWait } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { failureOf } from './gateway-failure.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
@@ -35,7 +35,7 @@ export interface GatewayOptions {
   readonly tools?: readonly OwnTool[] | undefined;
   readonly clock?: Clock | undefined;
   /** Receives questions whose client cannot ask its own user. */
-  readonly desk?: QuestionDesk | undefined;
+  readonly approvalQueue?: QuestionQueue | undefined;
 }
 
 export class Gateway implements Backend {
@@ -45,8 +45,8 @@ export class Gateway implements Backend {
   readonly id: string = randomUUID();
   readonly approvals: 'client' | 'enforce';
   readonly clock: Clock;
-  readonly desk: QuestionDesk | undefined;
-  readonly held: Held;
+  readonly approvalQueue: QuestionQueue | undefined;
+  readonly suspended: SuspendedRequests;
   readonly outputs: Outputs = new Outputs();
   readonly addresses: Addresses = new Addresses();
   /** Tasks that clients follow themselves. */
@@ -55,7 +55,7 @@ export class Gateway implements Backend {
   /** Reports repairs that were made for clients. */
   readonly repaired: RepairReport;
   readonly own: ReadonlyMap<string, OwnTool>;
-  readonly patience: ClientPatience;
+  readonly listWait: ClientListWait;
   readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
   /** A session without a client, which sees every tool. */
   #everything: ServedSession | undefined;
@@ -75,17 +75,17 @@ export class Gateway implements Backend {
       this.repaired,
     );
     this.clock = options.clock ?? systemClock;
-    this.desk = options.desk;
-    this.held = new Held(this.clock);
+    this.approvalQueue = options.approvalQueue;
+    this.suspended = new SuspendedRequests(this.clock);
     this.tasks = new GatewayTasks(this.clock);
-    this.patience = new ClientPatience({ home: host.home, clock: this.clock, lists: host.firstLists });
+    this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [
       host.on('tools', () => this.#listChanged('tools')),
       host.on('resources', () => this.#listChanged('resources')),
       host.on('prompts', () => this.#listChanged('prompts')),
       host.on('message', (event) => this.#logged(event)),
       host.on('elicitation.complete', ({ session, elicitationId }) =>
-        this.#clients.get(session)?.front.pageDone(elicitationId),
+        this.#clients.get(session)?.clientConnection.pageDone(elicitationId),
       ),
     ];
   }
@@ -99,8 +99,8 @@ export class Gateway implements Backend {
     return this.host.hasRequired() ? this.host.requiredReady('all') : undefined;
   }
 
-  attend(front: Front): Attendant {
-    return new GatewayClient(this, front);
+  handlerFor(clientConnection: ClientConnection): ClientHandler {
+    return new GatewayClient(this, clientConnection);
   }
 
   failureOf(thrown: unknown): RpcFailure {
@@ -137,11 +137,11 @@ export class Gateway implements Backend {
   /** Lets running work finish within a time limit, then cancels it, and releases the host. */
   async close(): Promise<void> {
     this.#closing = true;
-    const fronts = [...this.#clients.values()].map(({ front }) => front);
-    await partFrom(fronts, this.held, this.clock, 'the gateway is closing');
+    const clientConnections = [...this.#clients.values()].map(({ clientConnection }) => clientConnection);
+    await closeClients(clientConnections, this.suspended, this.clock, 'the gateway is closing');
     this.tasks.close();
     for (const stop of this.#stopListening) stop();
-    await this.patience.flush();
+    await this.listWait.flush();
   }
 
   #listChanged(kind: ListKind): void {

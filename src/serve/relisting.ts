@@ -42,7 +42,7 @@ export class Relisting {
 
   /** Resolves when the client has listed again, is not expected to, or has taken too long. */
   async hold(work: Work): Promise<void> {
-    if (work.isCancelled || !this.#isExpected(work.asker.client?.name)) return;
+    if (work.isCancelled || !this.#isExpected(work.clientInfo.client?.name)) return;
     const toldAt = this.#toldAt;
     let stopTimer = (): void => {};
     let wake = (): void => {};

@@ -2,7 +2,7 @@
 
 import type { Era } from '../connection/eras.ts';
 import { cleanMeta } from '../connection/handed-on.ts';
-import { serverWords } from '../connection/rpc-error.ts';
+import { serverMessage } from '../connection/rpc-error.ts';
 import { RELATED_TASK } from '../connection/tasks.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { isRecord } from '../lib/json-rpc.ts';
@@ -48,7 +48,7 @@ export function taskFields(state: Params, { from, to, id, now }: Translation): P
   return {
     ...rest,
     taskId: id,
-    ...(typeof statusMessage === 'string' ? { statusMessage: serverWords(statusMessage) } : {}),
+    ...(typeof statusMessage === 'string' ? { statusMessage: serverMessage(statusMessage) } : {}),
     createdAt: typeof createdAt === 'string' ? createdAt : time,
     lastUpdatedAt: typeof lastUpdatedAt === 'string' ? lastUpdatedAt : time,
     [NAMES[to].ttl]: millis(state[ttl]) ?? null,

@@ -77,7 +77,7 @@ export function builtIn(method: string, params: Params, era: Era, server: Server
 }
 
 /** Adds the fields that the modern era requires in every result, unless the script has set them. */
-export function dress(method: string, result: unknown, era: Era, server: ServerIdentity): unknown {
+export function decorate(method: string, result: unknown, era: Era, server: ServerIdentity): unknown {
   if (era === 'legacy' || !isRecord(result)) return result;
   return {
     ...(CACHEABLE.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),

@@ -4,7 +4,7 @@ import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../lib/json-rpc.
 import { isRecord, RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
 import {
   builtIn,
-  dress,
+  decorate,
   type Era,
   eraOf,
   type ServerIdentity,
@@ -126,7 +126,7 @@ export class ScriptedConnection {
       });
       // A handler without a return value sends an empty result, as for ping.
       const result = (scripted ? await scripted(exchange) : this.#default(exchange)) ?? {};
-      return result === NO_ANSWER ? undefined : { result: dress(method, result, era, identity) };
+      return result === NO_ANSWER ? undefined : { result: decorate(method, result, era, identity) };
     } catch (error) {
       return { error: asRpcError(error) };
     }

@@ -32,7 +32,7 @@ const COMPLAINING = 2;
 const IN_USAGE = 1.5;
 const SPOKEN = 1;
 
-export interface TellingOptions {
+export interface CauseLineOptions {
   /** Prefer the last of several errors: for a program that had started, where earlier ones are outdated. */
   readonly latest?: boolean | undefined;
 }
@@ -42,9 +42,9 @@ export interface TellingOptions {
  * colon, errors before notices; source code, stack frames or usage text only if there is nothing else.
  *
  * @example
- * tellingLine('Error: No token was given.\nUsage:\n  program --token=TOKEN'); // 'Error: No token was given.'
+ * causeLine('Error: No token was given.\nUsage:\n  program --token=TOKEN'); // 'Error: No token was given.'
  */
-export function tellingLine(stderr: string, options: TellingOptions = {}): string | undefined {
+export function causeLine(stderr: string, options: CauseLineOptions = {}): string | undefined {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const isLast = options.latest === true || lines.some((line) => /^\s*Traceback /.test(line));
   const ranked = rank(lines);

@@ -3,10 +3,10 @@
 import {
   type ChannelServer,
   type ConnectServer,
+  connectedBy,
   type InProcessFactory,
   type InProcessServer,
   isInProcessServer,
-  joinedBy,
   type TransportServer,
 } from '../config/in-process.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -83,7 +83,7 @@ class InProcessTransport implements Transport {
   }
 
   async #join(server: InProcessServer): Promise<Transport> {
-    const way = joinedBy(server);
+    const way = connectedBy(server);
     // A custom transport; its first use checks it.
     if (way === 'transport') return (server as TransportServer).transport() as Transport;
     const [client, far] = memoryPair();

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { tellingLine } from './cause-line.ts';
+import { causeLine } from './cause-line.ts';
 
 /** How much of one stderr line a message quotes; the whole tail is in the detail. */
 const MAX_QUOTED_CHARS = 200;
@@ -124,7 +124,7 @@ export function exited(exit: Exit): PlugboardError {
       : exit.code === null
         ? 'ended'
         : `exited with code ${exit.code}`;
-  const said = tellingLine(exit.stderr, { latest: exit.spoke }) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
+  const said = causeLine(exit.stderr, { latest: exit.spoke }) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
   const when = exit.spoke ? '' : ' before it answered';
   const message = `The server ${how}${when}${said === undefined ? '.' : `: ${said}`}`;
   const detail: ErrorDetail = {

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinWords } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/cli/argv.ts';
 import { rows } from '../../src/cli/command-table.ts';
 import { COMMAND, Place } from '../cli/command.ts';
 import { type Hostile, hostileProject } from '../surfaces/hostile.ts';
@@ -60,7 +60,7 @@ async function watch(args: readonly string[], terminal: boolean, log: string): P
     ...run,
   ];
   const { NO_COLOR: _, CI: __, NODE_EXTRA_CA_CERTS: ___, ...inherited } = process.env;
-  const [program = '', ...words] = terminal ? ['script', '-qec', joinWords(traced), '/dev/null'] : traced;
+  const [program = '', ...words] = terminal ? ['script', '-qec', joinArgv(traced), '/dev/null'] : traced;
   const child = spawn(program, words, {
     cwd: hostile.place.project,
     // A home for each: what one command adds is none of the next one's business.

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, accountOf } from '../../src/auth/account.ts';
-import { NOTHING_WANTED } from '../../src/auth/challenge.ts';
+import { NOTHING_REQUIRED } from '../../src/auth/challenge.ts';
 import { HomeTraces } from '../../src/auth/home-traces.ts';
 import { Logins } from '../../src/auth/logins.ts';
 import { createServerAuth } from '../../src/auth/server-auth.ts';
@@ -148,7 +148,7 @@ describe('A36: an entry of a project with the url of the person’s own server',
     const url = 'https://corp.example/mcp';
     const begin = async (foreign: boolean): Promise<unknown> => {
       const kept = logins();
-      await kept.rememberChallenge(url, NOTHING_WANTED);
+      await kept.rememberChallenge(url, NOTHING_REQUIRED);
       const entry = { url, oauth: endpoints() };
       const auth = createServerAuth({
         server: 'docs',

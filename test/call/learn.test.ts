@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openHabits } from '../../src/catalog/search-usage.ts';
+import { openSearchUsage } from '../../src/catalog/search-usage.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { failure, scratch, type World, world } from './world.ts';
@@ -26,7 +26,7 @@ const searching = (dir?: string, more = {}): Promise<World> =>
   });
 
 async function learnt(home: string): Promise<unknown> {
-  const counts = await openHabits(homeAt(home)).counts();
+  const counts = await openSearchUsage(homeAt(home)).counts();
   return Object.fromEntries([...counts].map(([term, used]) => [term, Object.fromEntries(used)]));
 }
 
@@ -112,7 +112,7 @@ function kept(): Home {
 describe('habits on disk', () => {
   it('two processes add to the same file, and the order of use is kept', async () => {
     const home = kept();
-    const [one, two] = [openHabits(home), openHabits(home)];
+    const [one, two] = [openSearchUsage(home), openSearchUsage(home)];
     await Promise.all([one.counts(), two.counts()]);
     one.learn('alpha', 'a');
     await one.flush();
@@ -130,11 +130,11 @@ describe('habits on disk', () => {
     'a file that says %j counts as none',
     async (text) => {
       const home = kept();
-      const habits = openHabits(home);
-      habits.learn('x', 't');
-      await habits.flush();
+      const searchUsage = openSearchUsage(home);
+      searchUsage.learn('x', 't');
+      await searchUsage.flush();
       writeFileSync(join(home.cache, 'searches.json'), text);
-      const counts = await openHabits(home).counts();
+      const counts = await openSearchUsage(home).counts();
       expect([...counts.values()].every((used) => used.size === 0)).toBe(true);
     },
   );
@@ -142,9 +142,9 @@ describe('habits on disk', () => {
   it('a home that cannot be written learns nothing and harms nobody', async () => {
     const dir = scratch();
     writeFileSync(join(dir, 'cache'), 'in the way');
-    const habits = openHabits(homeAt(dir));
-    habits.learn('x', 't');
-    await habits.flush();
-    expect((await habits.counts()).get('x')).toEqual(new Map([['t', 1]]));
+    const searchUsage = openSearchUsage(homeAt(dir));
+    searchUsage.learn('x', 't');
+    await searchUsage.flush();
+    expect((await searchUsage.counts()).get('x')).toEqual(new Map([['t', 1]]));
   });
 });

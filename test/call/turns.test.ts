@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { createSession, type Session } from '../../src/call/session.ts';
-import { Turns } from '../../src/call/session-queue.ts';
+import { SessionQueue } from '../../src/call/session-queue.ts';
 
 const askable = (id: string): Session => createSession(id, { elicit: () => ({ action: 'decline' }) });
 const mute = (id: string): Session => createSession(id, {});
 
 it('CON-11: calls of one session run beside each other, those of another wait for the last of them', () => {
-  const turns = new Turns();
+  const turns = new SessionQueue();
   const [a, b] = [askable('a'), askable('b')];
   const admitted: string[] = [];
   expect([turns.tryEnter(a), turns.tryEnter(a), turns.tryEnter(b)]).toEqual([true, true, false]);
@@ -18,7 +18,7 @@ it('CON-11: calls of one session run beside each other, those of another wait fo
 });
 
 it('CON-11: who has waited comes before who comes again', () => {
-  const turns = new Turns();
+  const turns = new SessionQueue();
   const [a, b] = [askable('a'), askable('b')];
   const admitted: string[] = [];
   turns.tryEnter(a);
@@ -32,7 +32,7 @@ it('CON-11: who has waited comes before who comes again', () => {
 });
 
 it('CON-11: sessions that cannot be asked anything never wait for each other, and for one that can', () => {
-  const turns = new Turns();
+  const turns = new SessionQueue();
   const [a, b, c] = [mute('a'), mute('b'), askable('c')];
   const admitted: string[] = [];
   expect([turns.tryEnter(a), turns.tryEnter(b), turns.tryEnter(c)]).toEqual([true, true, false]);
@@ -43,7 +43,7 @@ it('CON-11: sessions that cannot be asked anything never wait for each other, an
 });
 
 it('CON-11: who gives up waiting lets the next one in', () => {
-  const turns = new Turns();
+  const turns = new SessionQueue();
   const [a, b, c] = [mute('a'), askable('b'), mute('c')];
   const admitted: string[] = [];
   turns.tryEnter(a);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinWords } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/cli/argv.ts';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
 import { ScriptedModel } from './scripted-model.ts';
 import { TerminalScreen } from './terminal-screen.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function openChat(scripted: ScriptedModel, ...args: readonly string[]): Promise<TerminalScreen> {
-  const command = joinWords([process.execPath, COMMAND, 'chat', '--model', scripted.name, ...args]);
+  const command = joinArgv([process.execPath, COMMAND, 'chat', '--model', scripted.name, ...args]);
   const opened = await TerminalScreen.open(place.dir, `${command}; echo "left with $?"; read -r _`, {
     env: { PLUGBOARD_HOME: place.home, PLUGBOARD_CREDENTIALS: 'file', TERM: 'xterm-256color' },
   });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinWords } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/cli/argv.ts';
 import type { Context } from '../../src/cli/cli-command.ts';
 import { elicitDuring } from '../../src/cli/elicit-during.ts';
 import { Output } from '../../src/cli/output.ts';
@@ -15,8 +15,11 @@ import { onTerminal } from './on-terminal.ts';
 const place = new Place();
 beforeAll(() => {
   const notes = { command: process.execPath, args: [join(FIXTURES, 'chat-server.mjs')] };
-  const asker = { command: process.execPath, args: [join(FIXTURES, 'asking-server.mjs'), 'legacy', 'roots'] };
-  place.write(place.userFile, { mcpServers: { notes, asker } });
+  const clientInfo = {
+    command: process.execPath,
+    args: [join(FIXTURES, 'asking-server.mjs'), 'legacy', 'roots'],
+  };
+  place.write(place.userFile, { mcpServers: { notes, clientInfo } });
 });
 afterAll(async () => {
   await place.run(['daemon', 'stop']);
@@ -28,7 +31,7 @@ const CALL = ['call', 'notes', 'sign_up'];
 type Env = Readonly<Record<string, string>>;
 
 function openCall(env: Env, after = ''): Promise<TerminalScreen> {
-  const command = `${joinWords([process.execPath, COMMAND, ...CALL])}${after}`;
+  const command = `${joinArgv([process.execPath, COMMAND, ...CALL])}${after}`;
   return TerminalScreen.open(place.project, `${command}; echo "left with $?"; read -r _`, {
     env: { PLUGBOARD_HOME: place.home, PLUGBOARD_CREDENTIALS: 'file', TERM: 'xterm-256color', ...env },
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createArgumentChecker } from '../../src/call/argument-check.ts';
 import type { Tool } from '../../src/catalog/tool.ts';
-import { splitWords } from '../../src/cli/argv.ts';
+import { splitArgv } from '../../src/cli/argv.ts';
 import { readInput, toArguments } from '../../src/cli/call-arguments.ts';
 import { exampleCall } from '../../src/cli/example-call.ts';
 import { argumentNames, argumentTexts } from '../../src/cli/schema-text.ts';
@@ -59,7 +59,7 @@ it('UI-1: the example call of a tool, split as a shell does, has arguments that 
   const problems: unknown[] = [];
   for (const schema of SCHEMAS) {
     const tool = toolOf(schema as Tool['inputSchema']);
-    const words = splitWords(exampleCall(tool) ?? '');
+    const words = splitArgv(exampleCall(tool) ?? '');
     const input = await readInput(words.slice(4), { stdin: (async function* () {})(), cwd: '/' });
     const found = checker.checkFor(tool.inputSchema)(toArguments(input, tool.inputSchema, () => {}));
     if (words.slice(0, 4).join('|') !== "plugboard|call|ada's|do it") problems.push(words);

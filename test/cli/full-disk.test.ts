@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinWords } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/cli/argv.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
 
 let place: Place;
@@ -14,7 +14,7 @@ afterEach(() => place.remove());
 
 /** What a shell sees of the command when nothing can be written to its stdout. */
 function intoFullDisk(...words: readonly string[]): { status: number | null; stderr: string } {
-  const line = `${joinWords([process.execPath, COMMAND, ...words])} > /dev/full`;
+  const line = `${joinArgv([process.execPath, COMMAND, ...words])} > /dev/full`;
   const env = { ...process.env, PLUGBOARD_HOME: place.home };
   const { status, stderr } = spawnSync('sh', ['-c', line], { cwd: place.project, env, encoding: 'utf8' });
   return { status, stderr };

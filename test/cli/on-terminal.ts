@@ -1,7 +1,7 @@
 /** The command on a real pseudo-terminal, which Debian's `script` provides, with answers typed into it. */
 
 import { spawn } from 'node:child_process';
-import { joinWords } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/cli/argv.ts';
 import { COMMAND, type Place } from './command.ts';
 
 interface Answer {
@@ -23,7 +23,7 @@ export function onTerminal(
   options: TerminalOptions = {},
 ): Promise<{ status: number | null; screen: string }> {
   const { NO_COLOR: _, CI: __, ...inherited } = process.env;
-  const line = `stty cols ${options.columns ?? 100} rows 40; exec ${joinWords([process.execPath, COMMAND, ...args])}`;
+  const line = `stty cols ${options.columns ?? 100} rows 40; exec ${joinArgv([process.execPath, COMMAND, ...args])}`;
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.project,
     env: { ...inherited, TERM: 'xterm-256color', PLUGBOARD_HOME: place.home, ...options.env },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { splitWords } from '../../src/cli/argv.ts';
+import { splitArgv } from '../../src/cli/argv.ts';
 import { FIXTURES, Place } from './command.ts';
 
 const LONG = `${'It reads a file. '.repeat(18)}The end.`;
@@ -63,7 +63,7 @@ describe('one tool', () => {
         '',
       ],
     });
-    const copied = splitWords(stdout.trimEnd().split('\n').at(-1) ?? '').slice(1);
+    const copied = splitArgv(stdout.trimEnd().split('\n').at(-1) ?? '').slice(1);
     expect(await place.run(copied)).toMatchObject({ status: 0, stdout: '{"path":"README.md"}' });
   });
 

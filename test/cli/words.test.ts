@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinWords, splitWords } from '../../src/cli/argv.ts';
+import { joinArgv, splitArgv } from '../../src/cli/argv.ts';
 
 describe('words of a command line', () => {
   it.each([
@@ -12,17 +12,17 @@ describe('words of a command line', () => {
     [`"C:\\new"`, ['C:\\new']],
     ['$HOME `x` ;|&', ['$HOME', '`x`', ';|&']],
   ])('%j splits into %j, expanding nothing', (line, words) => {
-    expect(splitWords(line)).toEqual(words);
+    expect(splitArgv(line)).toEqual(words);
   });
 
   it('an open quote is refused', () => {
-    expect(() => splitWords('a "b')).toThrow('A quote (") is not closed');
+    expect(() => splitArgv('a "b')).toThrow('A quote (") is not closed');
   });
 
   it('any words survive being joined and split', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (words) => {
-        expect(splitWords(joinWords(words))).toEqual(words);
+        expect(splitArgv(joinArgv(words))).toEqual(words);
       }),
     );
   });

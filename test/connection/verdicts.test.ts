@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Home, homeAt } from '../../src/config/home.ts';
-import { openVerdicts, VERDICT_MAX_AGE_MS } from '../../src/connection/era-cache.ts';
+import { ERA_MAX_AGE_MS, openEraCache } from '../../src/connection/era-cache.ts';
 import type { Negotiated } from '../../src/connection/eras.ts';
 import { fakeClock } from '../../src/testing/index.ts';
 
@@ -24,15 +24,15 @@ describe('remembered eras (CON-5)', () => {
   // Protocol: 26-versioning-7
   it('outlive the process for a day, and hold no secret', async () => {
     const clock = fakeClock();
-    const first = await openVerdicts(home, clock);
+    const first = await openEraCache(home, clock);
     first.remember(one, legacy);
     first.remember(two, modern);
     await first.flush();
-    const second = await openVerdicts(home, clock);
+    const second = await openEraCache(home, clock);
     expect([second.get(one), second.get(two)]).toEqual([{ era: 'legacy' }, { era: 'modern' }]);
     expect(second.get({ ...one, args: ['--other'] })).toBeUndefined();
     expect(readFileSync(join(home.cache, 'eras.json'), 'utf8')).not.toContain('do-not-write-me');
-    await clock.advance(VERDICT_MAX_AGE_MS);
+    await clock.advance(ERA_MAX_AGE_MS);
     expect(second.get(one)).toEqual({ era: 'legacy' });
     await clock.advance(1);
     expect([second.get(one), second.get(two)]).toEqual([undefined, undefined]);
@@ -40,27 +40,27 @@ describe('remembered eras (CON-5)', () => {
 
   it('a verdict that is used does not grow younger', async () => {
     const clock = fakeClock();
-    const verdicts = await openVerdicts(home, clock);
-    verdicts.remember(one, legacy);
-    await clock.advance(VERDICT_MAX_AGE_MS - 1);
-    verdicts.remember(one, legacy);
+    const eraCache = await openEraCache(home, clock);
+    eraCache.remember(one, legacy);
+    await clock.advance(ERA_MAX_AGE_MS - 1);
+    eraCache.remember(one, legacy);
     await clock.advance(2);
-    expect(verdicts.get(one)).toBeUndefined();
-    await verdicts.flush();
+    expect(eraCache.get(one)).toBeUndefined();
+    await eraCache.flush();
   });
 
   it('what two hosts learn is merged, and what is forgotten stays so', async () => {
     const clock = fakeClock();
-    const [a, b] = await Promise.all([openVerdicts(home, clock), openVerdicts(home, clock)]);
+    const [a, b] = await Promise.all([openEraCache(home, clock), openEraCache(home, clock)]);
     a.remember(one, legacy);
     b.remember(two, modern);
     await Promise.all([a.flush(), b.flush()]);
-    const third = await openVerdicts(home, clock);
+    const third = await openEraCache(home, clock);
     expect([third.get(one)?.era, third.get(two)?.era]).toEqual(['legacy', 'modern']);
     third.forget(one);
     third.forget({ command: 'never seen' });
     await third.flush();
-    const fourth = await openVerdicts(home, clock);
+    const fourth = await openEraCache(home, clock);
     expect([fourth.get(one)?.era, fourth.get(two)?.era]).toEqual([undefined, 'modern']);
   });
 
@@ -73,10 +73,10 @@ describe('remembered eras (CON-5)', () => {
   ])('a file that says %j is no verdict and no error', async (text) => {
     mkdirSync(home.cache, { recursive: true });
     writeFileSync(join(home.cache, 'eras.json'), text);
-    const verdicts = await openVerdicts(home, fakeClock());
-    expect(verdicts.get(one)).toBeUndefined();
-    verdicts.remember(one, legacy);
-    await verdicts.flush();
-    expect((await openVerdicts(home, fakeClock())).get(one)).toEqual({ era: 'legacy' });
+    const eraCache = await openEraCache(home, fakeClock());
+    expect(eraCache.get(one)).toBeUndefined();
+    eraCache.remember(one, legacy);
+    await eraCache.flush();
+    expect((await openEraCache(home, fakeClock())).get(one)).toEqual({ era: 'legacy' });
   });
 });

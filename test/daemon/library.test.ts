@@ -165,11 +165,11 @@ it('CON-11: a server given in code is shared with those who have the same one, a
     open({ servers: { s: entry } }),
     open({ servers: { s: other } }),
   ]);
-  const twin = await open({ servers: { s: other } });
-  const pids = await Promise.all([configured, same, different, twin].map((host) => call(host, 'pid')));
+  const dedicated = await open({ servers: { s: other } });
+  const pids = await Promise.all([configured, same, different, dedicated].map((host) => call(host, 'pid')));
   expect({
     shared: [pids[0] === pids[1], pids[2] === pids[3]],
-    shown: await call(twin, 'env', { name: 'SHOWN' }),
+    shown: await call(dedicated, 'env', { name: 'SHOWN' }),
     servers: world.servers().length,
     daemons: world.daemonProcesses().length,
   }).toEqual({ shared: [true, true], shown: 'other', servers: 2, daemons: 1 });

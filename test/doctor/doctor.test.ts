@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Check, caseOf, type Patient } from '../../src/doctor/check.ts';
+import { type Check, checkedServerOf, type DoctorContext } from '../../src/doctor/check.ts';
 import { isFull } from '../../src/doctor/home.ts';
 import { checkNode } from '../../src/doctor/node.ts';
 import { checkVersion } from '../../src/doctor/version.ts';
@@ -326,8 +326,8 @@ describe('UI-4: single checks', () => {
     const spec = { name: 's', scope: 'user', entry: { command, args }, raw: {}, baseDir: '/' } as const;
     const report = { name: 's', scope: 'user', transport: 'stdio', status: 'idle', tools: 0 } as const;
     const reports = new Map([['s', report]]);
-    const patient = { reports, env: {}, tools: [], findings: new Map() } as unknown as Patient;
-    const its = caseOf(spec, patient);
+    const patient = { reports, env: {}, tools: [], findings: new Map() } as unknown as DoctorContext;
+    const its = checkedServerOf(spec, patient);
     return its === undefined ? undefined : checkVersion(its)?.ok;
   };
 

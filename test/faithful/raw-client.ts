@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { type Lender, Loans } from '../../src/daemon/server/process-sharing.ts';
+import { type ProcessOwner, ProcessSharing } from '../../src/daemon/server/process-sharing.ts';
 import { createHost, type Host } from '../../src/host/host.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { serveHttp, serveStdio } from '../../src/serve/index.ts';
@@ -57,9 +57,9 @@ export class RawGateway {
         return [name, { url: await this.#start(path, args), lifecycle: 'eager' }] as const;
       }),
     );
-    const loans = new Loans(systemClock);
+    const loans = new ProcessSharing(systemClock);
     const open = async (): Promise<Host> => {
-      const lender: Mutable<Lender> = { env: process.env, host: undefined, hold: () => () => {} };
+      const lender: Mutable<ProcessOwner> = { env: process.env, host: undefined, hold: () => () => {} };
       const host = await createHost({
         home,
         cwd: home,

@@ -108,9 +108,9 @@ describe('tasks of servers through the gateway', () => {
       // A modern client cannot say how long a task of a legacy server should be kept.
       if (era === 'modern' && server.startsWith('legacy')) times.ttlMs = null as never;
       const fields = { createdAt: time, lastUpdatedAt: time, ...times, 'com.example/field': 'kept' };
-      const dressed = (type: string): Message =>
+      const decorated = (type: string): Message =>
         era === 'legacy' ? {} : { resultType: type, _meta: expect.anything() };
-      expect(begun).toEqual({ status: 'working', statusMessage: 'begun', ...fields, ...dressed('task') });
+      expect(begun).toEqual({ status: 'working', statusMessage: 'begun', ...fields, ...decorated('task') });
       expect(taskId).toMatch(/^[0-9a-f-]{36}$/);
       await one.go('progress');
       expect(await one.get(taskId)).toEqual({
@@ -118,7 +118,7 @@ describe('tasks of servers through the gateway', () => {
         status: 'working',
         statusMessage: 'half',
         ...fields,
-        ...dressed('complete'),
+        ...decorated('complete'),
       });
       await one.go('done');
       const related = era === 'legacy' ? { _meta: { [RELATED]: { taskId } } } : {};

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { VERDICT_MAX_AGE_MS } from '../../src/connection/era-cache.ts';
-import { PROBE_PATIENCE_MS } from '../../src/connection/negotiate.ts';
+import { ERA_MAX_AGE_MS } from '../../src/connection/era-cache.ts';
+import { PROBE_TIMEOUT_MS } from '../../src/connection/negotiate.ts';
 import {
   type FakeClock,
   fakeClock,
@@ -44,7 +44,7 @@ describe('the era of a server (CON-5)', () => {
     const probed = ['legacy', 'server/discover', ...known.slice(1)];
     expect(await start(server)).toEqual(probed);
     expect(await start(server)).toEqual(known);
-    await clock.advance(VERDICT_MAX_AGE_MS);
+    await clock.advance(ERA_MAX_AGE_MS);
     expect(await start(server)).toEqual(known);
     await clock.advance(1);
     expect(await start(server)).toEqual(probed);
@@ -137,7 +137,7 @@ describe('the era of a server (CON-5)', () => {
     const host = await world.scripted(server, { clock });
     const ready = host.ready();
     await expect.poll(() => probe).toBeDefined();
-    await clock.advance(PROBE_PATIENCE_MS);
+    await clock.advance(PROBE_TIMEOUT_MS);
     await ready;
     expect(report(host, 's')).toMatchObject({ status: 'connected', era: 'legacy' });
     await host.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/entry.ts';
 import { parseEntry } from '../../src/config/parse.ts';
-import { openTrust, type TrustVerdict } from '../../src/policy/trust.ts';
+import { openTrust, type TrustDecision } from '../../src/policy/trust.ts';
 import { type Scratch, scratch } from '../config/scratch.ts';
 
 function specIn(root: string, raw: Record<string, unknown>, name = 'files'): ServerSpec {
@@ -13,7 +13,7 @@ function specIn(root: string, raw: Record<string, unknown>, name = 'files'): Ser
   return { name, scope: 'project', file: join(root, '.mcp.json'), entry, raw, baseDir: root };
 }
 
-async function verdict({ home }: Scratch, spec: ServerSpec, env = {}): Promise<TrustVerdict | undefined> {
+async function verdict({ home }: Scratch, spec: ServerSpec, env = {}): Promise<TrustDecision | undefined> {
   return (await openTrust({ home, env }).verdicts([spec])).get(spec.name);
 }
 

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { NAMELESS } from '../../src/endpoint/client-era.ts';
-import { Held, Rounds } from '../../src/endpoint/client-rounds.ts';
+import { Rounds, SuspendedRequests } from '../../src/endpoint/client-rounds.ts';
 import { Work } from '../../src/endpoint/work.ts';
 import { fakeClock } from '../../src/testing/index.ts';
 
@@ -16,7 +16,7 @@ const unused = (): never => {
 // Protocol: 26-mrtr-10, 26-mrtr-15
 it('a client that does not come back ends its request after ten minutes, and its state with it', async () => {
   const clock = fakeClock();
-  const held = new Held(clock);
+  const held = new SuspendedRequests(clock);
   const exchange = { send: () => true, onGone: undefined };
   const work = new Work(1, NAMELESS, exchange, () => Promise.reject(new Error('unused')));
   const state = held.put(new Rounds(work), 'ada', 'print');
@@ -29,7 +29,7 @@ it('a client that does not come back ends its request after ten minutes, and its
 
 it('A7: an answered round can be sent again by its own client only, until a minute after its end', async () => {
   const clock = fakeClock();
-  const held = new Held(clock);
+  const held = new SuspendedRequests(clock);
   const exchange = { send: () => true, onGone: undefined };
   const rounds = new Rounds(new Work(1, NAMELESS, exchange, () => Promise.reject(new Error('unused'))));
   const question = rounds.work.ask('elicitation/create', { message: 'Sure?' }, undefined, 'sure');
@@ -49,7 +49,7 @@ it('A7: an answered round can be sent again by its own client only, until a minu
 });
 
 it('an answer that is sent again does not answer a later question with the same name', async () => {
-  const held = new Held(fakeClock());
+  const held = new SuspendedRequests(fakeClock());
   const exchange = { send: () => true, onGone: undefined };
   const rounds = new Rounds(new Work(1, NAMELESS, exchange, () => Promise.reject(new Error('unused'))));
   const asking = async (): Promise<Record<string, unknown>> => ({

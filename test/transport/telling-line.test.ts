@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isErrorLine, tellingLine } from '../../src/transport/cause-line.ts';
+import { causeLine, isErrorLine } from '../../src/transport/cause-line.ts';
 
 /** Stderr as real programs wrote it, with the line that gives the reason. */
 const RECORDED: readonly (readonly [program: string, stderr: string, reason: string])[] = [
@@ -97,12 +97,12 @@ code: 'ECONNREFUSED',
 
 describe('the reason of a failed start (M16)', () => {
   it.each(RECORDED)('M16: %s', (_program, stderr, reason) => {
-    expect(tellingLine(stderr)).toBe(reason);
+    expect(causeLine(stderr)).toBe(reason);
   });
 
   it('M16: of a program that had started, the last error is the reason', () => {
     const stderr = 'Error: first, handled\nserving\nError: second, fatal';
-    expect([tellingLine(stderr), tellingLine(stderr, { latest: true })]).toEqual([
+    expect([causeLine(stderr), causeLine(stderr, { latest: true })]).toEqual([
       'Error: first, handled',
       'Error: second, fatal',
     ]);

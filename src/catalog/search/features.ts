@@ -10,7 +10,7 @@ import {
   IN_SERVER,
   type Profile,
 } from './search-profile.ts';
-import type { Likeness } from './similarity.ts';
+import type { Similarity } from './similarity.ts';
 import { isReading } from './verbs.ts';
 
 /** The names of the features, in the order of a feature vector. */
@@ -55,7 +55,7 @@ export interface Standing {
   readonly semantic: number;
   readonly semanticRank: number;
   readonly idf: (term: number) => number;
-  readonly likeness: Likeness;
+  readonly similarity: Similarity;
 }
 
 export function featuresOf(question: Question, profile: Profile, standing: Standing): Float32Array {
@@ -137,14 +137,14 @@ function exactCoverage({ terms, weights }: Question, { where }: Profile) {
  * is the share of the tool's terms covered by the query. `ownExact` is `own` by equal terms only, `head` is `asked` for
  * the query's object.
  */
-function softCoverage({ weights, head }: Question, terms: readonly number[], { idf, likeness }: Standing) {
+function softCoverage({ weights, head }: Question, terms: readonly number[], { idf, similarity }: Standing) {
   const best = new Float32Array(weights.length);
   let total = 0;
   let own = 0;
   let ownExact = 0;
   for (const term of terms) {
-    const row = likeness.row(term);
-    const alikes = likeness.values;
+    const row = similarity.row(term);
+    const alikes = similarity.values;
     let most = 0;
     for (let i = 0; i < best.length; i++) {
       const alike = alikes[row + i] as number;

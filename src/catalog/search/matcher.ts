@@ -7,7 +7,7 @@ import { featuresOf } from './features.ts';
 import { type Question, questionOf } from './question.ts';
 import { FIELDS, fieldTexts } from './search-fields.ts';
 import { type Profile, profileOf } from './search-profile.ts';
-import { Likeness } from './similarity.ts';
+import { Similarity } from './similarity.ts';
 import { TermShares } from './term-shares.ts';
 import { termsOf, Vocabulary } from './terms.ts';
 import { dot, type WordVectors } from './word-vectors.ts';
@@ -64,7 +64,7 @@ export class Matcher {
     const bySemantic = top(semantic, CANDIDATES_EACH_WAY, allowed);
     const lexicalRanks = new Map(byLexical.map((d, rank) => [d, rank]));
     const semanticRanks = new Map(bySemantic.map((d, rank) => [d, rank]));
-    const likeness = new Likeness(question.terms, question.rows, this.#embedding);
+    const similarity = new Similarity(question.terms, question.rows, this.#embedding);
     const idf = (term: number): number => this.#bm25f.idf(term);
     const positions = new Set([...byLexical, ...bySemantic]);
     for (const position of also) if (allowed === undefined || allowed.has(position)) positions.add(position);
@@ -77,7 +77,7 @@ export class Matcher {
         semantic: semantic[position] as number,
         semanticRank: semanticRanks.get(position) ?? CANDIDATES_EACH_WAY,
         idf,
-        likeness,
+        similarity,
       }),
     }));
   }
@@ -93,10 +93,10 @@ export class Matcher {
 
   #semantic(question: Question): Float32Array {
     const { dimensions } = this.#embedding;
-    const likenesses = new Float32Array(this.#documents.length);
-    for (let d = 0; d < likenesses.length; d++)
-      likenesses[d] = dot(question.vector, this.#toolVectors, d * dimensions);
-    return likenesses;
+    const similarities = new Float32Array(this.#documents.length);
+    for (let d = 0; d < similarities.length; d++)
+      similarities[d] = dot(question.vector, this.#toolVectors, d * dimensions);
+    return similarities;
   }
 
   /** Returns the tools that contain all words; undefined if there are no words. */

@@ -5,7 +5,7 @@ import type { Embedding } from './embedding.ts';
 /** Initial capacity in rows; a query meets some hundred different terms of tools. */
 const FIRST_ROWS = 256;
 
-export class Likeness {
+export class Similarity {
   readonly #embedding: Embedding;
   readonly #terms: readonly number[];
   readonly #asked: readonly number[];

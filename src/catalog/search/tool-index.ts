@@ -101,10 +101,10 @@ interface RankInput {
 
 function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): SearchHit[] {
   const question = matcher.question(parsed.text);
-  const habits = usage ? habitsOf(usage, tools, question) : new Map<number, number>();
-  const candidates = matcher.candidates(question, { musts: parsed.musts, also: habits.keys() });
+  const searchUsage = usage ? searchUsageOf(usage, tools, question) : new Map<number, number>();
+  const candidates = matcher.candidates(question, { musts: parsed.musts, also: searchUsage.keys() });
   const scored = candidates.map(({ position, features }) => {
-    let score = USAGE_WEIGHT * (habits.get(position) ?? 0);
+    let score = USAGE_WEIGHT * (searchUsage.get(position) ?? 0);
     for (let k = 0; k < features.length; k++) score += (features[k] as number) * (weights[k] as number);
     return { position, score };
   });
@@ -121,18 +121,18 @@ function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): Sea
 }
 
 /** Maps usage scores to tool positions; tools that no longer exist are ignored. */
-function habitsOf(
+function searchUsageOf(
   usage: UsageCounts,
   tools: readonly Tool[],
   { words, weights }: Question,
 ): Map<number, number> {
-  const habits = new Map<number, number>();
+  const searchUsage = new Map<number, number>();
   const asked = words.map((term, i) => ({ term, weight: weights[i] as number }));
   const scores = usageScores(usage, asked);
-  if (scores.size === 0) return habits;
+  if (scores.size === 0) return searchUsage;
   for (let position = 0; position < tools.length; position++) {
     const score = scores.get((tools[position] as Tool).name);
-    if (score !== undefined) habits.set(position, score);
+    if (score !== undefined) searchUsage.set(position, score);
   }
-  return habits;
+  return searchUsage;
 }

@@ -6,7 +6,7 @@ import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { ServerReport } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
-import { splitWords } from '../argv.ts';
+import { splitArgv } from '../argv.ts';
 import type { Context } from '../cli-command.ts';
 import { describeFailure } from '../report-failure.ts';
 import { type ChatState, findCommand } from './chat-commands.ts';
@@ -74,7 +74,7 @@ export class ChatLoop {
     const command = findCommand(line);
     try {
       if (command !== undefined)
-        return await this.#withKeys((signal) => command.run(this.#state(signal), splitWords(line).slice(1)));
+        return await this.#withKeys((signal) => command.run(this.#state(signal), splitArgv(line).slice(1)));
       if (line.startsWith('/') && !(await this.#isPrompt(line))) {
         this.#say(`There is no command ${clean(line.split(/\s/)[0] ?? '')}. Type /help to see all of them.`);
         return 'stay';

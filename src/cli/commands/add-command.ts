@@ -5,13 +5,13 @@ import { Option } from 'commander';
 import { checkServerName } from '../../config/parse.ts';
 import { PlugboardError } from '../../errors.ts';
 import { settleTarget } from '../add-target.ts';
-import { joinWords } from '../argv.ts';
-import { type Context, collect, type Flags, type Verb } from '../cli-command.ts';
+import { joinArgv } from '../argv.ts';
+import { type CliCommand, type Context, collect, type Flags } from '../cli-command.ts';
 import { newEntry } from '../entry-from-flags.ts';
 import { saveServer } from '../save-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
-export const add: Verb = {
+export const add: CliCommand = {
   configure(command: Command): void {
     command
       .usage(
@@ -73,7 +73,7 @@ export const add: Verb = {
 };
 
 function missingName(afterDashes: readonly string[] | undefined): PlugboardError {
-  const command = afterDashes === undefined ? '<command> [args…]' : joinWords(afterDashes);
+  const command = afterDashes === undefined ? '<command> [args…]' : joinArgv(afterDashes);
   return new PlugboardError('USAGE', 'Missing argument <name>.', {
     hint: `Usage: plugboard add <name> -- ${command}, or plugboard add <name> <url>.`,
   });

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { type Pasted, pastedServers } from '../pasted-servers.ts';
 import { readStdin } from '../read-stdin.ts';
 import { type NewServer, saveServer, saveServers } from '../save-server.ts';
@@ -11,7 +11,7 @@ import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 const STDIN = '-';
 
-export const addJson: Verb = {
+export const addJson: CliCommand = {
   configure(command: Command): void {
     command
       .usage('[name] <json> [flags]\n       plugboard add-json [name] - < file')

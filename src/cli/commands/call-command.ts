@@ -5,10 +5,10 @@ import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { approveCall } from '../approve-call.ts';
-import { joinWords } from '../argv.ts';
+import { joinArgv } from '../argv.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { calledTool } from '../call-target.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import { findTool, refuseHidden } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
@@ -26,7 +26,7 @@ const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.std
 /** Exit status if the tool returned an error. */
 const EXIT_TOOL_ERROR = 1;
 
-export const call: Verb = {
+export const call: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')
@@ -106,7 +106,7 @@ function explain(
   }
   // The hint for models names a key that people do not see.
   if (code === 'INVALID_ARGUMENTS' && thrown.hint?.includes('inputSchema') === true) {
-    const hint = `Run ${joinWords(['plugboard', 'tool', tool.server, tool.tool])} to see its arguments.`;
+    const hint = `Run ${joinArgv(['plugboard', 'tool', tool.server, tool.tool])} to see its arguments.`;
     throw new PlugboardError(code, message, { server, detail, cause: thrown, hint });
   }
   if (code === 'TIMEOUT' && timeoutMs !== undefined) {

@@ -11,14 +11,14 @@ import { ChatLoop } from '../chat/chat-loop.ts';
 import { Questions } from '../chat/chat-questions.ts';
 import { lastExchange } from '../chat/last-exchange.ts';
 import { runOneShot } from '../chat/one-shot.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { withOwnHost } from '../with-own-host.ts';
 
 const MAX_CONTEXT_TOKENS = 100_000_000;
 
-export const chat: Verb = {
+export const chat: CliCommand = {
   configure(command: Command): void {
     command
       .option('--model <name>', 'provider:name, or <url>#<name> (default: PLUGBOARD_MODEL)')

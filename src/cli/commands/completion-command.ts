@@ -1,10 +1,10 @@
 /** `plugboard completion`: prints the shell's completion script for commands, flags, servers and tools. */
 
 import { Argument, type Command } from 'commander';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts';
 
-export const completion: Verb = {
+export const completion: CliCommand = {
   configure(command: Command): void {
     command.addArgument(new Argument('<shell>', 'the shell').choices(SHELLS)).addHelpText('after', EXAMPLES);
   },

@@ -6,7 +6,7 @@ import { placeOf } from '../../daemon/protocol/daemon-place.ts';
 import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/daemon-report.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_MINUTE = 60_000;
@@ -20,7 +20,7 @@ const ACTIONS: Readonly<Record<string, (context: Context) => Promise<number>>> =
   run,
 };
 
-export const daemon: Verb = {
+export const daemon: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(

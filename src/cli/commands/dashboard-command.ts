@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { port } from '../flags.ts';
 import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
 import { aborted } from '../interrupt.ts';
@@ -13,7 +13,7 @@ import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 const OWN_NOTE =
   'note: this page has its own servers and does not show the calls and questions of other agents.';
 
-export const dashboard: Verb = {
+export const dashboard: CliCommand = {
   configure(command: Command): void {
     command
       .option(

@@ -3,12 +3,12 @@
 import type { Command } from 'commander';
 import { AGENTS } from '../../config/import/agents.ts';
 import { findForeign } from '../../config/import/find.ts';
-import type { Check, Patient } from '../../doctor/check.ts';
+import type { Check, DoctorContext } from '../../doctor/check.ts';
 import { examineEntry, examineMachine, examineOne } from '../../doctor/examine.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { isRequired } from '../../policy/required.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
@@ -19,7 +19,7 @@ import { type CommandHost, type Hosted, openHost } from '../with-host.ts';
 /** Exit status if a check failed. Advice alone is 0. */
 const EXIT_ERRORS = 1;
 
-export const doctor: Verb = {
+export const doctor: CliCommand = {
   configure(command: Command): void {
     command.argument('[server]', 'examine only this server').addHelpText('after', EXAMPLES);
   },
@@ -60,7 +60,7 @@ async function examineAll(
   report.add(general.filter((check) => !isAboutServer(check)));
   for (const spec of specs) {
     await whileConnecting(output, waitingFor(host, names), () => settled.get(spec.name) ?? Promise.resolve());
-    const patient: Patient = {
+    const patient: DoctorContext = {
       config,
       home,
       env,

@@ -1,10 +1,10 @@
 /** `plugboard down`: undoes `up`. */
 
 import type { Command } from 'commander';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { moveOut } from '../moving-in/move-out.ts';
 
-export const down: Verb = {
+export const down: CliCommand = {
   configure(command: Command): void {
     command
       .option('--dry-run', 'show what would be undone; change nothing')

@@ -11,14 +11,14 @@ import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
-import { joinWords, splitWords } from '../argv.ts';
+import { joinArgv, splitArgv } from '../argv.ts';
 import { confirm } from '../ask.ts';
 import { changeEntry, type Found, findEntry } from '../change-entry.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { describeFailure } from '../report-failure.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
-export const edit: Verb = {
+export const edit: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
@@ -114,7 +114,7 @@ function header(name: string, { target: { scope, file } }: Found): string {
 
 async function runEditor({ env }: Context, file: string): Promise<void> {
   const line = env['VISUAL'] || env['EDITOR'] || (process.platform === 'win32' ? 'notepad' : 'vi');
-  const [command = 'vi', ...args] = splitWords(line);
+  const [command = 'vi', ...args] = splitArgv(line);
   const child = spawn(command, [...args, file], { stdio: 'inherit' });
   const status = await new Promise<number | string | null>((resolve, reject) => {
     child.once('error', reject);
@@ -128,7 +128,7 @@ async function runEditor({ env }: Context, file: string): Promise<void> {
   if (status === 0) return;
   throw new PlugboardError(
     typeof status === 'number' ? 'USAGE' : 'CANCELLED',
-    `The editor ${joinWords([command])} ended with ${status}; nothing was written.`,
+    `The editor ${joinArgv([command])} ended with ${status}; nothing was written.`,
     { hint: 'Set VISUAL or EDITOR to your editor, or use plugboard set.' },
   );
 }
@@ -142,6 +142,6 @@ async function isWorthKeeping(file: string, before: string): Promise<boolean> {
 function noTerminal(name: string): PlugboardError {
   return new PlugboardError('USAGE', 'There is no terminal here for an editor.', {
     server: name,
-    hint: `Change single values with ${joinWords(['plugboard', 'set', name])} key=value.`,
+    hint: `Change single values with ${joinArgv(['plugboard', 'set', name])} key=value.`,
   });
 }

@@ -3,10 +3,10 @@
 import { type Command, Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { PlugboardError } from '../../errors.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { exportToAgent, undoExport } from '../moving-in/export-agent.ts';
 
-export const exportVerb: Verb = {
+export const exportCommand: CliCommand = {
   configure(command: Command): void {
     command
       .requiredOption('--to <agent>', `whose configuration: ${AGENTS.map(({ id }) => id).join(', ')}`)

@@ -7,16 +7,16 @@ import { switchedOffBy } from '../../config/switches.ts';
 import { admit } from '../../policy/admit.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { waitingFor } from '../../policy/waiting.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { placeOfCredentials } from '../client-secret.ts';
-import { errorDocument, serverDocument, trustVerdicts } from '../config-report.ts';
+import { errorDocument, serverDocument, trustDecisions } from '../config-report.ts';
 import { entryPairs, pairLines, recordPairs } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 import { disabledText } from '../report-lines.ts';
 import { SCOPE_MEANING } from '../scope-flag.ts';
 
-export const get: Verb = {
+export const get: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')
@@ -29,7 +29,7 @@ export const get: Verb = {
     const { output } = context;
     const config = await loadEffective(context);
     const spec = findServer(config, name);
-    const verdicts = await trustVerdicts([spec], context);
+    const verdicts = await trustDecisions([spec], context);
     const authority = { managed: config.managed, env: context.env };
     const hidden = config.shadowed.filter((each) => each.name === name);
     const credentials = await placeOfCredentials(context, spec);

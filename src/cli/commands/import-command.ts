@@ -5,7 +5,7 @@ import { AGENTS } from '../../config/import/agents.ts';
 import type { Found } from '../../config/import/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import { isAgreed } from '../ask.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { inputLine, type PlannedInput, planInputs } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
@@ -15,7 +15,7 @@ import { writeImport } from '../import-write.ts';
 import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
-export const importVerb: Verb = {
+export const importCommand: CliCommand = {
   configure(command: Command): void {
     command
       .argument(

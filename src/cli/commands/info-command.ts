@@ -6,8 +6,8 @@ import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import type { ServerDetails } from '../../host/host-details.ts';
 import { clean } from '../../policy/clean.ts';
 import { serverLogFile } from '../../transport/server-log.ts';
-import { joinWords } from '../argv.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import { joinArgv } from '../argv.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { type Pair, pairLines } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { reachedBy } from '../listed-server.ts';
@@ -18,7 +18,7 @@ import { indent, wrap } from '../table.ts';
 import { whileConnecting } from '../waiting-line.ts';
 import { openHost } from '../with-host.ts';
 
-export const info: Verb = {
+export const info: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
@@ -89,7 +89,7 @@ function describe({ server, details, file, log }: Shown, output: Output): string
     pair('url', server.url && oneLine(server.url)),
     pair('scope', `${server.scope} (${SCOPE_MEANING[server.scope]})`),
     pair('file', file),
-    pair('log', log && `${log} (${joinWords(['plugboard', 'logs', server.name])})`),
+    pair('log', log && `${log} (${joinArgv(['plugboard', 'logs', server.name])})`),
   ];
   const width = columns === undefined ? undefined : columns - 2;
   const said = clean(instructions ?? '').trim();
@@ -97,7 +97,7 @@ function describe({ server, details, file, log }: Shown, output: Output): string
     said !== ''
       ? said.split('\n').flatMap((line) => wrap(line, width))
       : holdsInstructions === true
-        ? [`On hold, because they are new or have changed: ${joinWords(['plugboard', 'pins', server.name])}`]
+        ? [`On hold, because they are new or have changed: ${joinArgv(['plugboard', 'pins', server.name])}`]
         : [];
   return [
     paint.strong(oneLine(server.name)),

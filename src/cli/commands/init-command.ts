@@ -3,10 +3,10 @@
 import { relative, resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { shellWord } from '../../lib/shell-word.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { writeServerProject } from '../server-project.ts';
 
-export const init: Verb = {
+export const init: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(new Argument('<what>', 'what to create').choices(['server']))

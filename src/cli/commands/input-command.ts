@@ -13,9 +13,9 @@ import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
-import { joinWords } from '../argv.ts';
+import { joinArgv } from '../argv.ts';
 import { askForChoice, askForSecret } from '../ask.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { didYouMean, findServer } from '../known-server.ts';
 import { readStdin } from '../read-stdin.ts';
 import { openInputs } from '../settle-inputs.ts';
@@ -28,7 +28,7 @@ interface Used extends InputQuestion {
   readonly servers: readonly string[];
 }
 
-export const input: Verb = {
+export const input: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
@@ -181,7 +181,7 @@ async function choose(
       'USAGE',
       `Servers of different owners use ${id}, each with an answer of its own.`,
       {
-        hint: `Say whose: ${matching.map(({ servers }) => joinWords(['plugboard', 'input', action, id, servers[0] ?? ''])).join(', or ')}.`,
+        hint: `Say whose: ${matching.map(({ servers }) => joinArgv(['plugboard', 'input', action, id, servers[0] ?? ''])).join(', or ')}.`,
       },
     );
   }

@@ -3,13 +3,13 @@
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import { loadEffective } from '../../policy/effective.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
-import { configuredReport, trustVerdicts } from '../config-report.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
+import { configuredReport, trustDecisions } from '../config-report.ts';
 import { reachedBy } from '../listed-server.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
 
-export const list: Verb = {
+export const list: CliCommand = {
   configure(command: Command): void {
     command
       .option('--no-connect', 'show the configuration only; start and contact nothing')
@@ -43,7 +43,7 @@ Examples:
 async function listConfigured(context: Context): Promise<number> {
   const { output } = context;
   const config = context.config ?? (await loadEffective(context));
-  const verdicts = await trustVerdicts(config.servers, context);
+  const verdicts = await trustDecisions(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
   const servers = config.servers.map((spec) => ({
     ...configuredReport(spec, verdicts, { authority, home: context.home, config }),

@@ -3,10 +3,10 @@
 import type { Command } from 'commander';
 import { clean } from '../../policy/clean.ts';
 import { askForText } from '../ask.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { openHost } from '../with-host.ts';
 
-export const login: Verb = {
+export const login: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')

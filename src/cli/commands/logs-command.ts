@@ -5,8 +5,8 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { serverLogFile } from '../../transport/server-log.ts';
-import { joinWords } from '../argv.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { joinArgv } from '../argv.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { findServer } from '../known-server.ts';
@@ -20,7 +20,7 @@ const MAX_LINES = 100_000;
 const FOLLOW_MS = 200;
 const KIND_CELLS = 'plugboard'.length;
 
-export const logs: Verb = {
+export const logs: CliCommand = {
   configure(command: Command): void {
     command
       .argument('[server]', 'only the log of this server')
@@ -77,7 +77,7 @@ function noteNothing(output: Output, readers: readonly LogReader[], name: string
     output.note('There are no logs yet: no server has run here. plugboard list starts them.');
     return;
   }
-  const start = joinWords(['plugboard', 'test', name]);
+  const start = joinArgv(['plugboard', 'test', name]);
   output.note(clean(`${name} has no log yet: it has not run. ${start} starts it.`, { multiline: false }));
 }
 

@@ -8,14 +8,14 @@ import { loadEffective } from '../../policy/effective.ts';
 import { pinKey } from '../../policy/pins.ts';
 import { acceptCommand } from '../../policy/pins-refusal.ts';
 import { acceptPins, type HeldTool, reviewPins } from '../../policy/pins-review.ts';
-import { joinWords } from '../argv.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import { joinArgv } from '../argv.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { indent } from '../table.ts';
 import { openHost } from '../with-host.ts';
 
-export const pins: Verb = {
+export const pins: CliCommand = {
   configure(command: Command): void {
     command
       .argument('[server]', 'only of this server')
@@ -113,7 +113,7 @@ function listing(
   const named = asked ?? (others.length === 0 ? only : undefined);
   const end = accepted
     ? `${paint.good('Accepted')}: ${held.length === 1 ? 'it is' : 'they are'} used as shown above.`
-    : `Accept with: ${joinWords(['plugboard', 'pins', ...[named, name].filter((word) => word !== undefined), '--accept'])}`;
+    : `Accept with: ${joinArgv(['plugboard', 'pins', ...[named, name].filter((word) => word !== undefined), '--accept'])}`;
   return [...blocks, end].join('\n');
 }
 

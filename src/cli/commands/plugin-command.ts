@@ -12,8 +12,8 @@ import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
 import { clean } from '../../policy/clean.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
-import { trustVerdicts } from '../config-report.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
+import { trustDecisions } from '../config-report.ts';
 import { askForTrust } from '../consent.ts';
 import { consentStore } from '../consent-store.ts';
 import { didYouMean } from '../known-server.ts';
@@ -21,7 +21,7 @@ import { noteProblems } from '../problems.ts';
 
 const ACTIONS = ['add', 'remove', 'list', 'enable', 'disable'] as const;
 
-export const plugin: Verb = {
+export const plugin: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
@@ -150,7 +150,7 @@ async function documentOf(
     projectRoot: config.projectRoot,
     name,
   });
-  const verdicts = await trustVerdicts(servers, context);
+  const verdicts = await trustDecisions(servers, context);
   const authority = { managed: config.managed, env: context.env };
   const statusOf = (spec: ServerSpec): string =>
     enabled ? admit(spec, verdicts.get(spec.name), authority).status : 'disabled';
@@ -189,7 +189,7 @@ async function settle(context: Context, config: LoadedConfig, plugin: string, ye
     return;
   }
   if (!context.output.canAsk) return;
-  const verdicts = await trustVerdicts(own, context);
+  const verdicts = await trustDecisions(own, context);
   for (const spec of own) {
     const verdict = verdicts.get(spec.name);
     if (verdict?.state !== 'trusted') await askForTrust(context, spec, verdict);

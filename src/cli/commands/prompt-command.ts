@@ -4,13 +4,13 @@ import type { Command } from 'commander';
 import type { PromptResult } from '../../catalog/prompts.ts';
 import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import type { Output } from '../output.ts';
 import { resultText } from '../result-text.ts';
 import { withHost } from '../with-host.ts';
 
-export const prompt: Verb = {
+export const prompt: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')

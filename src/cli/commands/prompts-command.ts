@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { ListedPrompt } from '../../catalog/prompts.ts';
 import type { Unreached } from '../../host/first-lists.ts';
 import { clean } from '../../policy/clean.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { askServers, byServer } from '../each-server.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
@@ -21,7 +21,7 @@ import {
 /** Maximum description length in a listing; `--json` has the whole text. */
 const MAX_DESCRIPTION = 300;
 
-export const prompts: Verb = {
+export const prompts: CliCommand = {
   configure(command: Command): void {
     addRefreshFlag(command.argument('[server]', 'only the prompts of this server')).addHelpText(
       'after',

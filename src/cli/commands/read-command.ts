@@ -6,13 +6,13 @@ import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { approveCall } from '../approve-call.ts';
-import { joinWords } from '../argv.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { joinArgv } from '../argv.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import { writeTo } from '../save-result.ts';
 import { withHost } from '../with-host.ts';
 
-export const read: Verb = {
+export const read: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
@@ -65,7 +65,7 @@ async function print(
   } else if (output.columns !== undefined) {
     throw new PlugboardError('USAGE', `${uri} is binary (${kindOf(binary)}) and would upset your terminal.`, {
       server,
-      hint: `Write it to a file: ${joinWords(['plugboard', 'read', server, uri])} -o FILE`,
+      hint: `Write it to a file: ${joinArgv(['plugboard', 'read', server, uri])} -o FILE`,
     });
   } else await toPipe(bytesOf(contents));
 }

@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
 import { whileConnecting } from '../waiting-line.ts';
 import { openHost } from '../with-host.ts';
 
-export const reconnect: Verb = {
+export const reconnect: CliCommand = {
   configure(command: Command): void {
     command.argument('<server>', 'the server').addHelpText('after', EXAMPLES);
   },

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander';
 import { reloadDaemons } from '../../daemon/client/control.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 
-export const reload: Verb = {
+export const reload: CliCommand = {
   configure(command: Command): void {
     command.addHelpText(
       'after',

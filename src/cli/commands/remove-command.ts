@@ -8,15 +8,15 @@ import { planRemoval } from '../../config/removal.ts';
 import { PlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
-import { joinWords } from '../argv.ts';
+import { joinArgv } from '../argv.ts';
 import { confirm } from '../ask.ts';
 import { clearLeftovers, hasOwnLogin } from '../clear-leftovers.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { consentStore } from '../consent-store.ts';
 import { unknownServer } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
-export const remove: Verb = {
+export const remove: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')
@@ -67,7 +67,7 @@ export const remove: Verb = {
 };
 
 function severalScopes(name: string, scopes: readonly string[]): PlugboardError {
-  const choices = scopes.map((scope) => joinWords(['plugboard', 'remove', name, '-s', scope]));
+  const choices = scopes.map((scope) => joinArgv(['plugboard', 'remove', name, '-s', scope]));
   return new PlugboardError('USAGE', `"${name}" is configured in several scopes: ${scopes.join(', ')}.`, {
     server: name,
     hint: `Say which: ${choices.join(', or ')}.`,
@@ -90,6 +90,6 @@ function notThere(
   if (elsewhere === undefined || wanted === undefined) return unknownServer(config, name);
   return new PlugboardError('UNKNOWN_SERVER', `There is no server called "${name}" in ${wanted} scope.`, {
     server: name,
-    hint: `It is in ${elsewhere.scope} scope: ${joinWords(['plugboard', 'remove', name, '-s', elsewhere.scope])}.`,
+    hint: `It is in ${elsewhere.scope} scope: ${joinArgv(['plugboard', 'remove', name, '-s', elsewhere.scope])}.`,
   });
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { ListedResource, ListedTemplate, ResourceListing } from '../../catalog/resources.ts';
 import type { Unreached } from '../../host/first-lists.ts';
 import { clean } from '../../policy/clean.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { askServers, byServer } from '../each-server.ts';
 import type { Output } from '../output.ts';
 import { indent, wrap } from '../table.ts';
@@ -23,7 +23,7 @@ const MAX_DESCRIPTION = 300;
 
 type Listed = ListedResource | ListedTemplate;
 
-export const resources: Verb = {
+export const resources: CliCommand = {
   configure(command: Command): void {
     addRefreshFlag(command.argument('[server]', 'only the resources of this server')).addHelpText(
       'after',

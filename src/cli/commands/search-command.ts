@@ -5,7 +5,7 @@ import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { SearchResult } from '../../host/host-search.ts';
 import { clean } from '../../policy/clean.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { exampleCall } from '../example-call.ts';
 import { wholeNumber } from '../flags.ts';
 import type { Output } from '../output.ts';
@@ -27,7 +27,7 @@ const PART_NAMES: Readonly<Record<string, string>> = {
   parameterTexts: 'texts of parameters',
 };
 
-export const search: Verb = {
+export const search: CliCommand = {
   configure(command: Command): void {
     addRefreshFlag(command.argument('<query...>', 'what the tool should do'))
       .option('-n, --limit <count>', `maximum number of results (${DEFAULT_RESULTS})`)

@@ -14,7 +14,7 @@ import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/gateway-http.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
 import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
 import { aborted } from '../interrupt.ts';
@@ -33,7 +33,7 @@ Examples:
   plugboard serve
   plugboard serve --http 7420`;
 
-export const serve: Verb = {
+export const serve: CliCommand = {
   configure(command: Command): void {
     command
       .option('--stdio', 'serve on stdin and stdout (the default)')

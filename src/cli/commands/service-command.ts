@@ -2,12 +2,12 @@
 
 import { Argument, type Command } from 'commander';
 import { clean } from '../../policy/clean.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { installService, removeService, serviceStatus } from '../service/service-manager.ts';
 
 const ACTIONS = ['install', 'remove', 'status'] as const;
 
-export const service: Verb = {
+export const service: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))

@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { assign, parseAssignment, parseKey, unassign } from '../../config/assign.ts';
 import { ENTRY_KEYS } from '../../config/config-keys.ts';
 import { changeEntry, findEntry } from '../change-entry.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
-export const set: Verb = {
+export const set: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
@@ -29,7 +29,7 @@ export const set: Verb = {
   },
 };
 
-export const unset: Verb = {
+export const unset: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')

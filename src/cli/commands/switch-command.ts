@@ -11,16 +11,16 @@ import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
-import { serverDocument, trustVerdicts } from '../config-report.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
+import { serverDocument, trustDecisions } from '../config-report.ts';
 import { consentStore } from '../consent-store.ts';
 import { findServer, unknownServer } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
-export const enable: Verb = switching(true);
-export const disable: Verb = switching(false);
+export const enable: CliCommand = switching(true);
+export const disable: CliCommand = switching(false);
 
-function switching(enabled: boolean): Verb {
+function switching(enabled: boolean): CliCommand {
   return {
     configure(command: Command): void {
       const word = enabled ? 'enable' : 'disable';
@@ -47,7 +47,7 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
   const spec = chosen(before, name, scope);
   const isPersonal = scope === undefined ? isForeignTo(spec) : scope === 'local' && spec.scope !== 'local';
   if (!isPersonal && !isEditable(spec.scope)) throw notHere(spec);
-  const trusted = (await trustVerdicts([spec], context)).get(name)?.state === 'trusted';
+  const trusted = (await trustDecisions([spec], context)).get(name)?.state === 'trusted';
   const { projectRoot } = before;
   if (isPersonal) {
     await setSwitch(name, isOn(spec) === enabled ? undefined : enabled, { home, signal, projectRoot });
@@ -65,7 +65,7 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
   // another program changed more of the entry.
   if (trusted && needsConsent(after) && sameButSwitch(spec, after))
     await (await consentStore(context)).grant([after]);
-  const verdicts = await trustVerdicts([after], context);
+  const verdicts = await trustDecisions([after], context);
   const authority = { managed: config.managed, env };
   output.answer(serverDocument(after, verdicts, authority), () => {
     const done = enabled ? output.paint.good('Enabled') : 'Disabled';

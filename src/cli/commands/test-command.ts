@@ -7,7 +7,7 @@ import type { ServerReport } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { Finding } from '../../policy/scan.ts';
-import type { Context, Verb } from '../cli-command.ts';
+import type { CliCommand, Context } from '../cli-command.ts';
 import { heldDocument, heldLine } from '../held-tools.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
@@ -17,7 +17,7 @@ import { layOut } from '../table.ts';
 import { whileConnecting } from '../waiting-line.ts';
 import { openHost } from '../with-host.ts';
 
-export const test: Verb = {
+export const test: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')

@@ -10,7 +10,7 @@ import {
   type StoredToken,
   tokenFileOf,
 } from '../../serve/token-file.ts';
-import { type Context, type Flags, textFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { adoptOldToken } from '../gateway-tokens.ts';
 import { layOut } from '../table.ts';
 
@@ -27,7 +27,7 @@ const MS: Readonly<Record<string, number>> = {
 /** Longer than any useful lifetime, and within the range of a date. */
 const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
 
-export const token: Verb = {
+export const token: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))

@@ -1,10 +1,10 @@
 /** `plugboard tool`: shows one tool with everything needed to call it. */
 
 import type { Command } from 'commander';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { showTool } from '../tool-view.ts';
 
-export const tool: Verb = {
+export const tool: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')

@@ -5,7 +5,7 @@ import type { Tool } from '../../catalog/tool.ts';
 import type { InspectedTool } from '../../host/inspect-tools.ts';
 import { clean } from '../../policy/clean.ts';
 import { toolInOneWord } from '../call-target.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { byServer } from '../each-server.ts';
 import { heldDocument, heldLine } from '../held-tools.ts';
 import type { Output } from '../output.ts';
@@ -18,7 +18,7 @@ import { addRefreshFlag, missingTools, serversOf, wantedLists, withLists } from 
 /** Maximum description length in a listing; `--verbose`, `tool` and `--json` have the whole text. */
 const MAX_DESCRIPTION = 300;
 
-export const tools: Verb = {
+export const tools: CliCommand = {
   configure(command: Command): void {
     addRefreshFlag(
       command

@@ -7,16 +7,16 @@ import { PlugboardError } from '../../errors.ts';
 import { reveal } from '../../policy/clean.ts';
 import { consentTerms, shownInputs } from '../../policy/consent-terms.ts';
 import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-consent.ts';
-import type { TrustVerdict } from '../../policy/trust.ts';
-import { joinWords } from '../argv.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
-import { trustVerdicts } from '../config-report.ts';
+import type { TrustDecision } from '../../policy/trust.ts';
+import { joinArgv } from '../argv.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
+import { trustDecisions } from '../config-report.ts';
 import { askForTrust, describeForConsent, replacedServer } from '../consent.ts';
 import { consentStore } from '../consent-store.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 
-export const trust: Verb = {
+export const trust: CliCommand = {
   configure(command: Command): void {
     command
       .argument('[name...]', 'the servers; without names, all servers of the project')
@@ -47,7 +47,7 @@ export const trust: Verb = {
     const now = await loadConfig({ cwd: context.cwd, home: context.home });
     const after = choose(now, names(args, chosen));
     const approved = new Set(chosen.filter(isUnapproved).map(({ name }) => name));
-    const verdicts = await trustVerdicts(after, context);
+    const verdicts = await trustDecisions(after, context);
     report(context, after, { config: now, verdicts, approved, isRevoked: flags['revoke'] === true });
     return 0;
   },
@@ -72,7 +72,7 @@ function names(args: readonly string[], chosen: readonly ServerSpec[]): readonly
 }
 
 function noOneToAsk(specs: readonly ServerSpec[]): PlugboardError {
-  const line = joinWords(['plugboard', 'trust', ...specs.map(({ name }) => name), '--yes']);
+  const line = joinArgv(['plugboard', 'trust', ...specs.map(({ name }) => name), '--yes']);
   return new PlugboardError(
     'APPROVAL_REQUIRED',
     'There is no terminal here to ask at, so nothing was approved.',
@@ -89,19 +89,19 @@ function sayWhich(): PlugboardError {
 }
 
 async function notYetTrusted(context: Context, specs: readonly ServerSpec[]): Promise<ServerSpec[]> {
-  const verdicts = await trustVerdicts(specs, context);
+  const verdicts = await trustDecisions(specs, context);
   return specs.filter((spec) => needsConsent(spec) && verdicts.get(spec.name)?.state !== 'trusted');
 }
 
 async function askAbout(context: Context, specs: readonly ServerSpec[], config: LoadedConfig): Promise<void> {
-  const verdicts = await trustVerdicts(specs, context);
+  const verdicts = await trustDecisions(specs, context);
   for (const spec of specs)
     await askForTrust(context, spec, verdicts.get(spec.name), replacedServer(spec, config));
 }
 
 interface Known {
   readonly config: LoadedConfig;
-  readonly verdicts: ReadonlyMap<string, TrustVerdict>;
+  readonly verdicts: ReadonlyMap<string, TrustDecision>;
   /** The person's own servers that were not approved before this command. */
   readonly approved: ReadonlySet<string>;
   /** True if the command withdrew approvals. */
@@ -134,7 +134,7 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
   });
 }
 
-const OWN: TrustVerdict = { state: 'trusted', changes: [] };
+const OWN: TrustDecision = { state: 'trusted', changes: [] };
 
 function describeState(
   { output }: Context,
@@ -158,6 +158,6 @@ function describeState(
   }
   const described = describeForConsent(spec, verdict, replaced);
   if (state === 'trusted') return `${paint.good('approved')}  ${spec.name}\n${described}`;
-  const allow = joinWords(['plugboard', 'trust', spec.name]);
+  const allow = joinArgv(['plugboard', 'trust', spec.name]);
   return `${paint.warn(state === 'unknown' ? 'not approved' : state)}  ${spec.name}   approve with: ${allow}\n${described}`;
 }

@@ -3,11 +3,11 @@
 import { type Command, Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { PlugboardError } from '../../errors.ts';
-import { type Context, collect, type Flags, listFlag, type Verb } from '../cli-command.ts';
+import { type CliCommand, type Context, collect, type Flags, listFlag } from '../cli-command.ts';
 import { moveIn } from '../moving-in/move-in.ts';
 import { STEPS } from '../moving-in/steps.ts';
 
-export const up: Verb = {
+export const up: CliCommand = {
   configure(command: Command): void {
     command
       .option('-y, --yes', 'do every step without asking')

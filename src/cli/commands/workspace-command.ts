@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
-import type { Context, Flags, Verb } from '../cli-command.ts';
+import type { CliCommand, Context, Flags } from '../cli-command.ts';
 
-export const workspace: Verb = {
+export const workspace: CliCommand = {
   configure(command: Command): void {
     command
       .argument('[root]', 'the folder that its tools are confined to (the project you are in)')

@@ -10,7 +10,7 @@ import { asPlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
 import type { Context } from '../cli-command.ts';
-import { trustVerdicts } from '../config-report.ts';
+import { trustDecisions } from '../config-report.ts';
 import { recordFile } from '../export-record.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import type { Planned } from '../import-plan.ts';
@@ -152,7 +152,7 @@ async function switchedOff(
 /** Returns the names of the project's servers that may run. */
 async function runningProjectServers(context: Context, config: LoadedConfig): Promise<ReadonlySet<string>> {
   const specs: readonly ServerSpec[] = config.servers.filter(({ scope }) => scope === 'project');
-  const verdicts = await trustVerdicts(specs, context);
+  const verdicts = await trustDecisions(specs, context);
   const authority = { managed: config.managed, env: context.env };
   return new Set(
     specs

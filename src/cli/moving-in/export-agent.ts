@@ -9,7 +9,7 @@ import { reveal } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import type { Context } from '../cli-command.ts';
-import { trustVerdicts } from '../config-report.ts';
+import { trustDecisions } from '../config-report.ts';
 import { recordFile } from '../export-record.ts';
 import { foreignPlaces } from '../foreign-places.ts';
 import { planImport } from '../import-plan.ts';
@@ -68,7 +68,7 @@ export async function variablesOfServers(
   context: Context,
   { servers }: Pick<LoadedConfig, 'servers'>,
 ): Promise<readonly string[]> {
-  const verdicts = await trustVerdicts(servers, context);
+  const verdicts = await trustDecisions(servers, context);
   const names = servers
     .filter((spec) => !needsConsent(spec) || verdicts.get(spec.name)?.state === 'trusted')
     .flatMap(({ raw }) => variablesOf(raw));

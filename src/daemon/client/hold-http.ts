@@ -32,7 +32,7 @@ export interface HeldHttp extends HttpListening {
 export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): Promise<HeldHttp | undefined> {
   const place = placeOf(home);
   if (place === undefined) return undefined;
-  const open = async (wanted: HttpHello): Promise<Held | undefined> => {
+  const open = async (wanted: HttpHello): Promise<SuspendedRequests | undefined> => {
     const { socket, welcome, error } = await attachOrStart(home, place, env, wanted);
     if (welcome.ok) return { socket, listening: asListening(welcome.result) };
     socket.destroy();
@@ -76,14 +76,14 @@ export async function startPage({
   return welcome.ok ? asListening(welcome.result).page : undefined;
 }
 
-interface Held {
+interface SuspendedRequests {
   readonly socket: Socket;
   readonly listening: HttpListening;
 }
 
 async function hold(
-  first: Held,
-  reopen: () => Promise<Held>,
+  first: SuspendedRequests,
+  reopen: () => Promise<SuspendedRequests>,
   signal: AbortSignal,
 ): Promise<'ended' | 'stopped'> {
   for (let held = first; ; held = await reopen()) {
@@ -116,7 +116,7 @@ function ended(socket: Socket, signal: AbortSignal): Promise<string> {
 }
 
 /** Retries, because the old daemon may hold the port until its last call has ended. */
-async function reopened(open: () => Promise<Held | undefined>): Promise<Held> {
+async function reopened(open: () => Promise<SuspendedRequests | undefined>): Promise<SuspendedRequests> {
   for (let tries = 1; ; tries++) {
     try {
       const held = await open();

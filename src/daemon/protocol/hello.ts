@@ -12,7 +12,7 @@ export const PROTOCOL = 2;
 export const FIRST_PROTOCOL = 1;
 
 /** The session's folder and environment: they decide which servers it has and which processes it may share. */
-export interface Surroundings {
+export interface SessionContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** Servers given for this session only. */
@@ -25,7 +25,7 @@ export interface Surroundings {
 }
 
 /** A server as its caller has it configured: a different one of the same name is not used. */
-export interface WantedServer {
+export interface RequestedServer {
   readonly name: string;
   readonly raw: Readonly<Record<string, unknown>>;
   readonly baseDir: string;
@@ -33,13 +33,17 @@ export interface WantedServer {
 
 export type SessionHello =
   /** A relay: MCP lines in both directions from here on. */
-  | ({ readonly kind: 'mcp'; readonly approvals: Approvals } & Surroundings)
+  | ({ readonly kind: 'mcp'; readonly approvals: Approvals } & SessionContext)
   /** MCP lines in both directions with one server as a pass-through, for a host in another process. */
-  | ({ readonly kind: 'server'; readonly wanted: WantedServer } & Surroundings)
+  | ({ readonly kind: 'server'; readonly wanted: RequestedServer } & SessionContext)
   /** One command: frames of its output, then its exit status. */
-  | ({ readonly kind: 'command'; readonly words: readonly string[]; readonly screen: Screen } & Surroundings)
+  | ({
+      readonly kind: 'command';
+      readonly words: readonly string[];
+      readonly screen: Screen;
+    } & SessionContext)
   /** The gateway and the page over HTTP, by default while the client is attached; the welcome has their addresses. */
-  | ({ readonly kind: 'http'; readonly listen: HttpListen } & Surroundings);
+  | ({ readonly kind: 'http'; readonly listen: HttpListen } & SessionContext);
 
 export type ControlHello =
   | { readonly kind: 'status' }

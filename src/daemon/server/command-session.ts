@@ -1,7 +1,7 @@
 /** Runs one command for a shell: receives argv, sends its output and exit status. */
 
 import type { Socket } from 'node:net';
-import { runElsewhere } from '../../cli/command-in-daemon.ts';
+import { runCommandInDaemon } from '../../cli/command-in-daemon.ts';
 import type { Home } from '../../config/home.ts';
 import type { ElicitAnswer, Questioned } from '../../connection/questions.ts';
 import { LineCutter } from '../../lib/lines.ts';
@@ -48,7 +48,7 @@ export async function runCommandSession(
       release();
       send({ ask: question });
     });
-  const outcome = await runElsewhere({
+  const outcome = await runCommandInDaemon({
     argv: words,
     cwd,
     env,

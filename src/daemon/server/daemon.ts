@@ -21,9 +21,9 @@ import {
   type HttpListen,
   LEAVING,
   PROTOCOL,
+  type SessionContext,
   type SessionHello,
   STOPPED,
-  type Surroundings,
   type Welcome,
 } from '../protocol/hello.ts';
 import { type DaemonRecord, readRecord } from '../protocol/record.ts';
@@ -68,7 +68,7 @@ interface Session {
 
 interface McpClient {
   readonly session: McpSession;
-  readonly from: Surroundings;
+  readonly from: SessionContext;
   readonly shared: SharedHost;
 }
 
@@ -213,7 +213,7 @@ export class Daemon {
     };
     const endIfUnused = (): void => {
       // An open page counts as a client.
-      if (this.#traffic.desk.isAttended) this.#settle();
+      if (this.#traffic.approvalQueue.isAttended) this.#settle();
       else end('no sessions');
     };
     if (this.#handingOver) end('its successor runs');
@@ -297,7 +297,7 @@ export class Daemon {
       return;
     }
     this.#wasUsed = true;
-    if ('cwd' in hello) return this.#attend(socket, hello);
+    if ('cwd' in hello) return this.#openSession(socket, hello);
     const result = await this.#control(hello);
     if (hello.kind !== 'stop') {
       socket.end(lineOf({ ok: true, result }));
@@ -354,7 +354,7 @@ export class Daemon {
     }
   }
 
-  async #attend(socket: Socket, hello: SessionHello): Promise<void> {
+  async #openSession(socket: Socket, hello: SessionHello): Promise<void> {
     const session: Session = { kind: hello.kind, cwd: hello.cwd, since: this.#options.clock.now() };
     this.#sessions.add(session);
     this.#settle();
@@ -365,7 +365,7 @@ export class Daemon {
         return undefined;
       });
       try {
-        const served = acquired && (await this.#attendIn(acquired, socket, hello, from));
+        const served = acquired && (await this.#openSessionIn(acquired, socket, hello, from));
         if (served !== true) socket.end(lineOf({ ok: false }));
       } finally {
         if (acquired !== undefined) await this.#hosts.release(acquired.shared);
@@ -394,11 +394,11 @@ export class Daemon {
   }
 
   /** Resolves when the client has disconnected; false if the client has to do it itself. */
-  async #attendIn(
+  async #openSessionIn(
     acquired: Acquired,
     socket: Socket,
     hello: SessionHello,
-    from: Surroundings,
+    from: SessionContext,
   ): Promise<boolean> {
     const { clock, home } = this.#options;
     const { shared, host } = acquired;
@@ -429,7 +429,7 @@ export class Daemon {
     }
   }
 
-  #serve(socket: Socket, shared: SharedHost, from: Surroundings, backend: Backend): McpSession {
+  #serve(socket: Socket, shared: SharedHost, from: SessionContext, backend: Backend): McpSession {
     this.#served += 1;
     const { clock } = this.#options;
     const session = new McpSession({ socket, backend, name: `attached-${this.#served}`, clock });
@@ -448,7 +448,7 @@ export class Daemon {
       return;
     }
     socket.write(lineOf({ ok: true, result: session.listening }));
-    await session.attend(socket);
+    await session.run(socket);
     // A session that stays has other clients, or will have.
     if (!session.stays) await session.close(LEAVING);
   }
@@ -482,7 +482,7 @@ export class Daemon {
       pages: [...this.#listeners.keys()].map(({ listening }) => listening),
       hosts: this.#hosts.all().map((each, _, all) => {
         const first = all.find(({ shared }) => shared.cwd === each.shared.cwd);
-        return useOf(each, this.#hosts.loans, first?.shared);
+        return useOf(each, this.#hosts.sharing, first?.shared);
       }),
     };
   }

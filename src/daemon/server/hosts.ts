@@ -15,9 +15,9 @@ import { Gateway } from '../../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
 import { addOptional } from '../../transport/launch.ts';
 import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/workspace-entry.ts';
-import type { SessionHello, Surroundings, WantedServer } from '../protocol/hello.ts';
+import type { RequestedServer, SessionContext, SessionHello } from '../protocol/hello.ts';
 import { AmbientEnvironment } from './ambient-environment.ts';
-import { type Lender, Loans } from './process-sharing.ts';
+import { type ProcessOwner, ProcessSharing } from './process-sharing.ts';
 import { sessionDifferences, visibleEnvironment } from './session-environment.ts';
 
 type Approvals = 'client' | 'enforce';
@@ -26,16 +26,16 @@ export type ServerHello = Extract<SessionHello, { kind: 'server' }>;
 /** A folder with the servers of a session there, and the environment that they would get. */
 interface View {
   readonly cwd: string;
-  readonly servers: Surroundings['servers'];
+  readonly servers: SessionContext['servers'];
   readonly workspace: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly config: LoadedConfig;
 }
 
 /** One host and its users. */
-export class SharedHost implements Lender {
+export class SharedHost implements ProcessOwner {
   readonly cwd: string;
-  readonly servers: Surroundings['servers'];
+  readonly servers: SessionContext['servers'];
   readonly workspace: boolean;
   /** Grows by optional variables that later sessions have and the first one lacked. */
   readonly env: NodeJS.ProcessEnv;
@@ -43,7 +43,7 @@ export class SharedHost implements Lender {
   config: LoadedConfig;
   sessions = 0;
   /** Other hosts that use a process of this one. */
-  #loans = 0;
+  #sharing = 0;
   readonly #gateways = new Map<Approvals, Gateway>();
   readonly #options: SharedHostsOptions;
   readonly #unused: () => void;
@@ -67,11 +67,11 @@ export class SharedHost implements Lender {
   }
 
   get isUsed(): boolean {
-    return this.sessions > 0 || this.#loans > 0;
+    return this.sessions > 0 || this.#sharing > 0;
   }
 
   /** Creates the host. `connect: 'none'`: only servers that a session names are started. */
-  async open(idPrefix: string, connect: 'lifecycle' | 'none', loans: Loans): Promise<Host> {
+  async open(idPrefix: string, connect: 'lifecycle' | 'none', sharing: ProcessSharing): Promise<Host> {
     const { home, clock, log, traffic, changed } = this.#options;
     const host = await createHost({
       cwd: this.cwd,
@@ -87,7 +87,7 @@ export class SharedHost implements Lender {
       manyAgents: true,
       sessions: SERVED_SESSIONS,
       idPrefix,
-      borrow: (spec, entry) => loans.borrow(this, spec, entry),
+      borrow: (spec, entry) => sharing.borrow(this, spec, entry),
     });
     this.#host = host;
     if (connect === 'lifecycle') this.#all = Promise.resolve();
@@ -111,17 +111,17 @@ export class SharedHost implements Lender {
     let gateway = this.#gateways.get(approvals);
     if (gateway === undefined) {
       const { clock, traffic } = this.#options;
-      gateway = new Gateway(host, { approvals, clock, desk: traffic.desk });
+      gateway = new Gateway(host, { approvals, clock, approvalQueue: traffic.approvalQueue });
       this.#gateways.set(approvals, gateway);
     }
     return gateway;
   }
 
   hold(): () => void {
-    this.#loans += 1;
+    this.#sharing += 1;
     let release = (): void => {
       release = () => {};
-      this.#loans -= 1;
+      this.#sharing -= 1;
       if (!this.isUsed) this.#unused();
     };
     return () => release();
@@ -169,11 +169,11 @@ export interface Acquired {
 }
 
 export class SharedHosts {
-  readonly loans: Loans;
+  readonly sharing: ProcessSharing;
   readonly #options: SharedHostsOptions;
   readonly #ambient: AmbientEnvironment;
   /** The completed environment of each session. */
-  readonly #completed = new WeakMap<Surroundings, NodeJS.ProcessEnv>();
+  readonly #completed = new WeakMap<SessionContext, NodeJS.ProcessEnv>();
   readonly #known = new Set<Known>();
   readonly #ending = new Map<SharedHost, Promise<void>>();
   /** Serializes the creation of hosts, so that each can use the processes of those before it. */
@@ -182,7 +182,7 @@ export class SharedHosts {
 
   constructor(options: SharedHostsOptions) {
     this.#options = options;
-    this.loans = new Loans(options.clock);
+    this.sharing = new ProcessSharing(options.clock);
     this.#ambient = new AmbientEnvironment(options.home);
   }
 
@@ -197,7 +197,7 @@ export class SharedHosts {
    * Returns the host for a session, with the current configuration; `release` it afterwards. Undefined if there is
    * none and `scope` does not create one, or if the configuration disables the daemon.
    */
-  async acquire(from: Surroundings, scope: Scope): Promise<Acquired | undefined> {
+  async acquire(from: SessionContext, scope: Scope): Promise<Acquired | undefined> {
     const view = await this.#viewOf(from);
     const { settings } = view.config;
     if (settings.daemon === false) return undefined;
@@ -239,7 +239,7 @@ export class SharedHosts {
    * Returns the surroundings in which a session finds the one server it requests: its folder's if they have the same
    * entry, else a host that is given its entry.
    */
-  async around({ cwd, env, servers, wanted }: ServerHello): Promise<Surroundings> {
+  async around({ cwd, env, servers, wanted }: ServerHello): Promise<SessionContext> {
     if (servers === undefined) return { cwd, env, workspace: 'any' };
     const config = await loadEffective({ cwd, home: this.#options.home, env, builtIn: workspaceEntries });
     const same = config.servers.find((spec) => isWanted(spec, wanted));
@@ -250,7 +250,7 @@ export class SharedHosts {
   }
 
   /** Whether a session with these surroundings would get this host now. */
-  async isFor(shared: SharedHost, from: Surroundings): Promise<boolean> {
+  async isFor(shared: SharedHost, from: SessionContext): Promise<boolean> {
     return matches(shared, await this.#viewOf(from), from);
   }
 
@@ -264,7 +264,7 @@ export class SharedHosts {
     await Promise.all(this.#ending.values());
   }
 
-  async #viewOf(from: Surroundings): Promise<View> {
+  async #viewOf(from: SessionContext): Promise<View> {
     // Once for each session: variables of later sessions must not move it to another host.
     let session = this.#completed.get(from);
     if (session === undefined) {
@@ -289,7 +289,7 @@ export class SharedHosts {
     };
   }
 
-  #find(view: View, from: Surroundings): Known | undefined {
+  #find(view: View, from: SessionContext): Known | undefined {
     return [...this.#known].find(({ shared }) => matches(shared, view, from));
   }
 
@@ -303,7 +303,7 @@ export class SharedHosts {
       .then(() =>
         Promise.all([...this.#ending].flatMap(([old, ended]) => (isAlike(old, view) ? [ended] : []))),
       )
-      .then(() => shared.open(idPrefix, scope === 'named' ? 'none' : 'lifecycle', this.loans));
+      .then(() => shared.open(idPrefix, scope === 'named' ? 'none' : 'lifecycle', this.sharing));
     this.#making = made;
     const known: Known = { shared, made, cancelEnd: () => {} };
     this.#known.add(known);
@@ -342,7 +342,7 @@ export class SharedHosts {
   #end(known: Known): Promise<void> {
     const { shared } = known;
     this.#known.delete(known);
-    this.loans.drop(shared);
+    this.sharing.drop(shared);
     known.cancelEnd();
     const { log } = this.#options;
     const ended = known.made
@@ -357,11 +357,11 @@ export class SharedHosts {
 }
 
 /** True for the same entry, started in the same folder. */
-export function isWanted({ name, raw, baseDir }: ServerSpec, wanted: WantedServer): boolean {
+export function isWanted({ name, raw, baseDir }: ServerSpec, wanted: RequestedServer): boolean {
   return name === wanted.name && baseDir === wanted.baseDir && isDeepStrictEqual(raw, wanted.raw);
 }
 
-function matches(shared: SharedHost, view: View, { workspace }: Surroundings): boolean {
+function matches(shared: SharedHost, view: View, { workspace }: SessionContext): boolean {
   return (workspace === 'any' || shared.workspace === view.workspace) && isAlike(shared, view);
 }
 

@@ -77,7 +77,7 @@ export class HttpSession {
   }
 
   /** Resolves when the client has disconnected, or was disconnected. */
-  async attend(socket: Socket): Promise<void> {
+  async run(socket: Socket): Promise<void> {
     this.#clients.add(socket);
     const gone = new Promise<void>((resolve) => {
       socket.once('end', resolve);

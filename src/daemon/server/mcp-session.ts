@@ -29,10 +29,10 @@ export class McpSession {
     this.#socket = socket;
     this.#clock = clock;
     this.#client = openLines(backend, name, { input: socket, output: socket });
-    const { left, broken, front } = this.#client;
+    const { left, broken, clientConnection } = this.#client;
     this.left = Promise.race([left, broken]).then(() =>
       // The responses are no longer read: running calls are cancelled upstream (F55).
-      front.close(new PlugboardError('CANCELLED', 'the client has gone away')),
+      clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away')),
     );
     socket.resume();
   }
@@ -54,7 +54,7 @@ export class McpSession {
 
   /** Sends the last frame, which answers every open request. */
   end(frame: ServerFrame): void {
-    this.#client.front.close(new PlugboardError('CANCELLED', 'the server has gone away'));
+    this.#client.clientConnection.close(new PlugboardError('CANCELLED', 'the server has gone away'));
     this.send(frame);
     this.#socket.end();
   }

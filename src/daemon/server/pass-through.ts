@@ -5,10 +5,10 @@
 
 import { type Era, META, type Negotiated } from '../../connection/eras.ts';
 import type { LogLevel } from '../../connection/log-levels.ts';
-import type { Attendant, Backend } from '../../endpoint/backend.ts';
-import type { Front } from '../../endpoint/client-connection.ts';
-import type { Asker, Params } from '../../endpoint/client-era.ts';
-import { Held } from '../../endpoint/client-rounds.ts';
+import type { Backend, ClientHandler } from '../../endpoint/backend.ts';
+import type { ClientConnection } from '../../endpoint/client-connection.ts';
+import type { ClientInfo, Params } from '../../endpoint/client-era.ts';
+import { SuspendedRequests } from '../../endpoint/client-rounds.ts';
 import type { Method, MethodTable, WorkMethod } from '../../endpoint/methods.ts';
 import { firstPage, progressOf } from '../../endpoint/requests.ts';
 import { RpcFailure, unknownMethod } from '../../endpoint/rpc-failure.ts';
@@ -16,13 +16,13 @@ import type { Work } from '../../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostSession } from '../../host/host-session.ts';
-import type { Passage } from '../../host/server-proxy.ts';
+import type { ServerProxy } from '../../host/server-proxy.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Unsubscribe } from '../../lib/emitter.ts';
 import { isRecord, RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
 import { questionsOf } from '../../serve/client-questions.ts';
 import { ERROR_KEY, encodeError } from '../protocol/error-codec.ts';
-import type { WantedServer } from '../protocol/hello.ts';
+import type { RequestedServer } from '../protocol/hello.ts';
 import { isWanted } from './hosts.ts';
 import type { McpSession } from './mcp-session.ts';
 import { PassedTasks } from './passed-tasks.ts';
@@ -31,7 +31,7 @@ import { PassedTasks } from './passed-tasks.ts';
 const PRIVATE = /^codex\/sandbox-state/;
 
 /** Returns undefined if the host has no such server, or a different one of that name. */
-export function openPassThrough(host: Host, wanted: WantedServer, clock: Clock): PassThrough | undefined {
+export function openPassThrough(host: Host, wanted: RequestedServer, clock: Clock): PassThrough | undefined {
   if (!host.servers().some(({ name }) => name === wanted.name)) return undefined;
   const server = new PassThrough(host, wanted.name, clock);
   if (isWanted(server.spec, wanted)) return server;
@@ -60,30 +60,30 @@ const PASS_THROUGH_METHODS: MethodTable<PassThrough> = {
   fallback: { work: (server, params, work, method) => server.pass(method, params, work, false) },
 };
 
-export class PassThrough implements Backend, Attendant {
+export class PassThrough implements Backend, ClientHandler {
   readonly methods: typeof PASS_THROUGH_METHODS = PASS_THROUGH_METHODS;
   readonly clock: Clock;
-  readonly held: Held;
+  readonly suspended: SuspendedRequests;
   readonly isClosing = false;
   /** Results are the server's own, including its identity. */
   readonly identity = undefined;
   readonly #host: Host;
   readonly #session: HostSession;
-  readonly #passage: Passage;
+  readonly #passage: ServerProxy;
   readonly #tasks = new PassedTasks();
-  #front: Front | undefined;
+  #clientConnection: ClientConnection | undefined;
   #stop: readonly Unsubscribe[] = [];
 
   constructor(host: Host, name: string, clock: Clock) {
     this.#host = host;
     this.clock = clock;
-    this.held = new Held(clock);
+    this.suspended = new SuspendedRequests(clock);
     this.#session = host.session({
       canBeAsked: () => this.#canBeAsked(),
       ...questionsOf({
-        desk: undefined,
+        approvalQueue: undefined,
         workFor: (_server, signal) => this.#workFor(signal),
-        outside: async () => this.#front?.outside(),
+        outside: async () => this.#clientConnection?.outside(),
         clock,
         isHost: true,
       }),
@@ -91,12 +91,12 @@ export class PassThrough implements Backend, Attendant {
     this.#passage = this.#session.passage(name);
   }
 
-  get spec(): Passage['spec'] {
+  get spec(): ServerProxy['spec'] {
     return this.#passage.spec;
   }
 
-  attend(front: Front): Attendant {
-    this.#front = front;
+  handlerFor(clientConnection: ClientConnection): ClientHandler {
+    this.#clientConnection = clientConnection;
     return this;
   }
 
@@ -106,20 +106,20 @@ export class PassThrough implements Backend, Attendant {
     const { name } = this.spec;
     this.#stop = [
       this.#passage.follow({
-        listChanged: (kind) => this.#front?.listChanged(kind),
+        listChanged: (kind) => this.#clientConnection?.listChanged(kind),
         started: (pid) => client.send({ plugboard: 'started', pid }),
         lost: (error) => client.end({ plugboard: 'ended', error: encodeError(error) }),
         taskChanged: (state) => {
           if (!this.#tasks.has(state)) return;
-          this.#front?.notify('notifications/tasks/status', state);
+          this.#clientConnection?.notify('notifications/tasks/status', state);
           this.#tasks.seen('notifications/tasks/status', state, state);
         },
       }),
       this.#host.on('message', ({ server, level, params, session }) => {
-        if (server === name && session === id) this.#front?.log(level, params);
+        if (server === name && session === id) this.#clientConnection?.log(level, params);
       }),
       this.#host.on('elicitation.complete', ({ session, elicitationId }) => {
-        if (session === id) this.#front?.pageDone(elicitationId);
+        if (session === id) this.#clientConnection?.pageDone(elicitationId);
       }),
     ];
     const { pid } = this.#passage;
@@ -155,7 +155,7 @@ export class PassThrough implements Backend, Attendant {
   leave(): void {
     for (const stop of this.#stop) stop();
     this.#stop = [];
-    this.held.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    this.suspended.close(new PlugboardError('CANCELLED', 'the client has gone away'));
     this.#tasks.close();
     this.#session.end();
   }
@@ -193,8 +193,8 @@ export class PassThrough implements Backend, Attendant {
   /** Sends a request to the server unchanged; `mayAsk`: whether the server may ask about it. */
   async pass(method: string, params: Params, work: Work, mayAsk: boolean): Promise<Params> {
     if (PRIVATE.test(method)) throw unknownMethod(method);
-    await this.#agreed(work.asker.era, method);
-    const begun = this.#tasks.begin(method, params, work, this.#front);
+    await this.#agreed(work.clientInfo.era, method);
+    const begun = this.#tasks.begin(method, params, work, this.#clientConnection);
     try {
       const result = await this.#passage.request(method, handedOn(params), {
         cancellation: work,
@@ -212,11 +212,11 @@ export class PassThrough implements Backend, Attendant {
     }
   }
 
-  watchTask(taskId: string, _asker: Asker, changed: (state: Params) => void): Unsubscribe {
+  watchTask(taskId: string, _clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe {
     return this.#passage.watchTask(taskId, changed);
   }
 
-  watch(uri: unknown, _asker: Asker, changed: (uri: string) => void): Promise<Unsubscribe> {
+  watch(uri: unknown, _clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
     return this.#session.subscribe(this.spec.name, String(uri), (update) => changed(update.uri));
   }
 
@@ -230,14 +230,14 @@ export class PassThrough implements Backend, Attendant {
   }
 
   #workFor(signal: AbortSignal | undefined): Work | undefined {
-    const works = this.#front?.works().toReversed() ?? [];
+    const works = this.#clientConnection?.works().toReversed() ?? [];
     return (
       works.find((work) => work.signal === signal) ?? works.find(({ tool }) => tool !== undefined) ?? works[0]
     );
   }
 
   #canBeAsked(): boolean {
-    return this.#front?.canAsk === true;
+    return this.#clientConnection?.canAsk === true;
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { createdTask } from '../../connection/tasks.ts';
-import type { Front } from '../../endpoint/client-connection.ts';
+import type { ClientConnection } from '../../endpoint/client-connection.ts';
 import type { Params } from '../../endpoint/client-era.ts';
 import { progressOf } from '../../endpoint/requests.ts';
 import type { Work } from '../../endpoint/work.ts';
@@ -27,13 +27,19 @@ export class PassedTasks {
   readonly #tasks = new Map<string, AbortController>();
 
   /** Records a legacy client's call that requests a task; undefined for every other request. */
-  begin(method: string, params: Params, work: Work, front: Front | undefined): Begun | undefined {
-    if (method !== 'tools/call' || work.asker.era === 'modern' || !isRecord(params['task'])) return undefined;
+  begin(
+    method: string,
+    params: Params,
+    work: Work,
+    clientConnection: ClientConnection | undefined,
+  ): Begun | undefined {
+    if (method !== 'tools/call' || work.clientInfo.era === 'modern' || !isRecord(params['task']))
+      return undefined;
     const ended = new AbortController();
     return {
       onProgress: progressOf(params, {
         notify: (name, told) => {
-          if (work.exchange === undefined) front?.notify(name, told);
+          if (work.exchange === undefined) clientConnection?.notify(name, told);
           else work.notify(name, told);
         },
       }),

@@ -12,7 +12,7 @@ import { McpSession } from './mcp-session.ts';
 import { PassThrough } from './pass-through.ts';
 
 /** A host that starts processes. */
-export interface Lender {
+export interface ProcessOwner {
   readonly env: NodeJS.ProcessEnv;
   /** Undefined until it is created, and while it is being closed. */
   readonly host: Host | undefined;
@@ -21,12 +21,12 @@ export interface Lender {
 }
 
 interface Claim {
-  readonly lender: Lender;
+  readonly owner: ProcessOwner;
   readonly server: string;
   readonly launch: Launch;
 }
 
-export class Loans {
+export class ProcessSharing {
   readonly #clock: Clock;
   #claims: readonly Claim[] = [];
   #lent = 0;
@@ -39,8 +39,8 @@ export class Loans {
    * Returns a transport to the process of another host; undefined if `borrower` has to start one, which others can
    * then use.
    */
-  borrow(borrower: Lender, spec: ServerSpec, entry: ServerEntry): Transport | undefined {
-    const isOwn = ({ lender, server }: Claim): boolean => lender === borrower && server === spec.name;
+  borrow(borrower: ProcessOwner, spec: ServerSpec, entry: ServerEntry): Transport | undefined {
+    const isOwn = ({ owner, server }: Claim): boolean => owner === borrower && server === spec.name;
     this.#claims = this.#claims.filter((claim) => !isOwn(claim));
     if (!isStdio(entry) || !isShareable(spec.entry)) return undefined;
     const launch = launchOf(spec, entry, borrower.env);
@@ -48,8 +48,8 @@ export class Loans {
       (claim) =>
         claim.server === spec.name && isRunning(claim) && differences(claim.launch, launch).length === 0,
     );
-    if (same?.lender.host !== undefined) return this.#lend(same.lender, same.lender.host, spec.name);
-    this.#claims = [...this.#claims, { lender: borrower, server: spec.name, launch }];
+    if (same?.owner.host !== undefined) return this.#lend(same.owner, same.owner.host, spec.name);
+    this.#claims = [...this.#claims, { owner: borrower, server: spec.name, launch }];
     return undefined;
   }
 
@@ -57,8 +57,8 @@ export class Loans {
    * Returns what prevents a server of this host from sharing the process of an earlier host; undefined if it is the
    * first.
    */
-  whyApart(lender: Lender, server: string): readonly string[] | undefined {
-    const own = this.#claims.find((claim) => claim.lender === lender && claim.server === server);
+  whyApart(owner: ProcessOwner, server: string): readonly string[] | undefined {
+    const own = this.#claims.find((claim) => claim.owner === owner && claim.server === server);
     const [first] = this.#claims.filter((claim) => claim.server === server && isRunning(claim));
     return own === undefined || first === undefined || first === own
       ? undefined
@@ -66,13 +66,13 @@ export class Loans {
   }
 
   /** Removes a closed host: its processes are no longer lent. */
-  drop(lender: Lender): void {
-    this.#claims = this.#claims.filter((claim) => claim.lender !== lender);
+  drop(owner: ProcessOwner): void {
+    this.#claims = this.#claims.filter((claim) => claim.owner !== owner);
   }
 
-  #lend(lender: Lender, host: Host, server: string): Transport {
+  #lend(owner: ProcessOwner, host: Host, server: string): Transport {
     this.#lent += 1;
-    const release = lender.hold();
+    const release = owner.hold();
     const passThrough = new PassThrough(host, server, this.#clock);
     const [near, far] = duplexPair();
     const session = new McpSession({
@@ -91,7 +91,7 @@ export class Loans {
 }
 
 /** A server that failed or was disabled there cannot be lent. */
-function isRunning({ lender, server }: Claim): boolean {
-  const status = lender.host?.servers().find(({ name }) => name === server)?.status;
+function isRunning({ owner, server }: Claim): boolean {
+  const status = owner.host?.servers().find(({ name }) => name === server)?.status;
   return status === 'connected' || status === 'connecting' || status === 'idle';
 }

@@ -7,7 +7,7 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import { descendants } from '../../lib/process-table.ts';
 import type { HostUse, ProcessCopy, ServerUse } from '../protocol/daemon-report.ts';
 import type { SharedHost } from './hosts.ts';
-import type { Loans } from './process-sharing.ts';
+import type { ProcessSharing } from './process-sharing.ts';
 import { sessionDifferences } from './session-environment.ts';
 
 const BYTES_PER_KB = 1024;
@@ -29,7 +29,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 export function useOf(
   { shared, host }: { readonly shared: SharedHost; readonly host: Host },
-  loans: Loans,
+  sharing: ProcessSharing,
   first: SharedHost = shared,
 ): HostUse {
   return {
@@ -40,7 +40,7 @@ export function useOf(
       const started = [...(pid === undefined ? [] : [pid]), ...dedicated.map((copy) => copy.pid)];
       if (started.length === 0) return { name, status };
       const pids = started.flatMap((each) => [each, ...descendants(each).map((row) => row.pid)]);
-      const apart = pid === undefined ? undefined : loans.whyApart(shared, name);
+      const apart = pid === undefined ? undefined : sharing.whyApart(shared, name);
       const copies = [
         ...(pid === undefined || apart === undefined ? [] : [{ pid, ...differs(apart) }]),
         ...dedicated.map((copy) => ({ pid: copy.pid, ...DEDICATED[copy.reason] })),

@@ -1,6 +1,6 @@
 /** The client's properties that decide how messages are written for it: its revision and capabilities. */
 
-import type { Asker } from '../../endpoint/client-era.ts';
+import type { ClientInfo } from '../../endpoint/client-era.ts';
 import { isRecord } from '../../lib/json-rpc.ts';
 
 /** The first revisions whose clients support these blocks; older ones fail on the whole result. */
@@ -25,7 +25,7 @@ export interface Reader {
  *
  * @param overHttp whether its requests have headers, which matters for lists of tools.
  */
-export function readerOf({ era, version, capabilities }: Asker, overHttp = false): Reader {
+export function readerOf({ era, version, capabilities }: ClientInfo, overHttp = false): Reader {
   const { extensions, experimental } = capabilities;
   const isModern = era === 'modern';
   return {

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runElsewhere } from '../../../src/cli/command-in-daemon.ts';
+import { runCommandInDaemon } from '../../../src/cli/command-in-daemon.ts';
 import { homeAt } from '../../../src/config/home.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { TextSink } from '../../../src/lib/sink.ts';
@@ -57,7 +57,7 @@ export const argv: Edge = {
         // A dash reads stdin, and a folder that is not ours is nobody's business here.
         if (!SAFE.test(command) || words.includes('-') || words.some((word) => /^--c/.test(word))) return;
         const [stdout, stderr] = [new Collected(), new Collected()];
-        const status = await runElsewhere({
+        const status = await runCommandInDaemon({
           argv: words,
           cwd: project,
           env: { HOME: base, PLUGBOARD_HOME: home.dir, PLUGBOARD_CREDENTIALS: 'file' },

@@ -3,7 +3,7 @@
 import { readChallenge } from '../../../src/auth/challenge.ts';
 import { findMentions } from '../../../src/catalog/mentions.ts';
 import { wordsOf } from '../../../src/catalog/search/split-words.ts';
-import { joinWords, splitWords } from '../../../src/cli/argv.ts';
+import { joinArgv, splitArgv } from '../../../src/cli/argv.ts';
 import { readInput, toArguments } from '../../../src/cli/call-arguments.ts';
 import { expandText } from '../../../src/config/expand.ts';
 import { hideSecretsInText, hideSecretsInUrl } from '../../../src/config/secret-shapes.ts';
@@ -52,9 +52,9 @@ export const texts: Edge = {
       if (matched !== undefined && Object.keys(matched).length !== new Set(template?.variables).size) {
         throw new Error(`variables are missing in ${JSON.stringify(matched)}`);
       }
-      const words = await orRefused(() => splitWords(text));
+      const words = await orRefused(() => splitArgv(text));
       if (words === undefined) return;
-      const again = splitWords(joinWords(words));
+      const again = splitArgv(joinArgv(words));
       if (JSON.stringify(again) !== JSON.stringify(words)) throw new Error(`${words} became ${again}`);
       const given = await orRefused(() => readInput(words.slice(4), { stdin: nothing(), cwd: '/nowhere' }));
       if (given !== undefined) await orRefused(() => toArguments(given, SCHEMA, () => {}));
