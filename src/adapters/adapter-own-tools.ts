@@ -3,7 +3,7 @@
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Answer } from './answer.ts';
 
 /** One of your own tools. */

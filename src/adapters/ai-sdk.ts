@@ -11,7 +11,7 @@ import {
   type TypedResult,
 } from '../host/typed-tools.ts';
 import { isStandard, type StandardSchema } from '../lib/author-schema.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
 import { checkAdapter } from './check-options.ts';

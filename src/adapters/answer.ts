@@ -4,7 +4,7 @@ import type { CallOptions } from '../call/call.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Progress } from '../connection/peer.ts';
 import { asPlugboardError, type ErrorCode, hintForModel, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, ModelCall } from './adapter-host.ts';
 
 /** Why a call did not return its tool's result, for a model and a program. */
@@ -98,14 +98,6 @@ export function readArguments(input: unknown): Record<string, unknown> {
   throw new PlugboardError('INVALID_ARGUMENTS', 'the arguments of the call are not a JSON object', {
     hint: 'Send the arguments again as one complete JSON object.',
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export function bothSignals(

@@ -1,7 +1,7 @@
 /** Validates the options of adapters that plain JavaScript can get wrong: a misspelled one would have no effect. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import {
   type Check,
   callable,

@@ -1,6 +1,6 @@
 /** Finds the tools that a search has just loaded, for providers with their own way to load tools. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Answer } from './answer.ts';
 
 /**

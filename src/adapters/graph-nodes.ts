@@ -1,6 +1,6 @@
 /** Calls in nodes of LangGraph: it runs a whole node again for each answer of a person, and no call may be made twice. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** Nodes whose calls are kept, in this process. Those that wait for a person are kept longer. */
 const MAX_RUNNING = 100;

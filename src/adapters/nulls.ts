@@ -1,7 +1,7 @@
 /** Removes `null` where a model means "not given": some send it for every optional argument. */
 
 import { followPointer } from '../catalog/schemas/pointer.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { PromptMessage } from '../catalog/prompts.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type AnthropicMedia, anthropicMedia } from './anthropic.ts';
 import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
 import { dataUrl, fileName, isImage, mapParts, noteOn, type Part, partsOf } from './parts.ts';

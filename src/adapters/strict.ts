@@ -1,6 +1,6 @@
 /** Decides whether a schema can use strict mode without losing information (CAT-5). */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** OpenAI's strict rules cut off deeper schemas: ten levels, each of them `properties` and a name. */
 const MAX_NESTING = 18;

@@ -3,7 +3,7 @@
 import type { RemoteEntry } from '../config/entry.ts';
 import type { HeadersFunction, HeadersRequest } from '../config/given-entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { runHeadersHelper } from './headers-helper.ts';
 import {
   checked,

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { OAuthDetails } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** The location of a secret; the entry itself never contains it. */
 export type Source = { readonly envVar: string } | { readonly file: string };

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { checked, type Headers } from './static-headers.ts';
 
 const HELPER_TIMEOUT_MS = 10_000;

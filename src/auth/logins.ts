@@ -1,7 +1,7 @@
 /** Stores the logins of one owner: in the secret store, under a lock, with changes announced to other processes. */
 
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { SecretPlace, SecretStore } from '../secrets/store.ts';
 import { type Account, clientKeyOf, loginKeyOf, OWN_ACCOUNT } from './account.ts';
 import { NOTHING_REQUIRED, type RequiredAccess } from './challenge.ts';

@@ -3,7 +3,7 @@
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { IssuerEndpoints, StoredClient } from './stored-login.ts';
 
 export const LOGIN_LIMIT_MS = 300_000;

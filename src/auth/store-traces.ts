@@ -2,7 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
 import type { PendingLogin } from './pending-login.ts';

@@ -1,7 +1,7 @@
 /** The stored form of a login: issuer, server url, client and tokens. */
 
 import { createHash, type JsonWebKey } from 'node:crypto';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 export interface StoredClient {
   readonly id: string;

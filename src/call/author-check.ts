@@ -1,7 +1,7 @@
 /** Validates values with an author's schema: any Standard Schema, or a JSON Schema. */
 
 import { isStandard, type JsonSchema, type Schema, type StandardIssue } from '../lib/author-schema.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { ArgumentCheck, ArgumentChecker } from './argument-check.ts';
 
 const MAX_REPORTED = 8;

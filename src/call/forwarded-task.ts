@@ -13,7 +13,7 @@ import type { Questioned } from '../connection/questions.ts';
 import { relatedTask } from '../connection/tasks.ts';
 import type { Cancellable, Cancellation } from '../lib/cancellation.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Call, CallContext } from './call.ts';
 import type { ServerWork } from './in-flight-work.ts';
 import { settingsOf } from './settings.ts';

@@ -1,7 +1,7 @@
 /** Validates the options of a call that plain JavaScript can get wrong, before they cause an internal error. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { shown } from '../lib/option-check.ts';
 import type { CallOptions } from './call.ts';

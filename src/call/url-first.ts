@@ -1,7 +1,7 @@
 /** Handles the error by which a legacy server requires a person to visit a URL before the call can work. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Call, CallContext } from './call.ts';
 import { settingsOf } from './settings.ts';
 

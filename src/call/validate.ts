@@ -5,7 +5,7 @@
 
 import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { unsendable } from './json-arguments.ts';

@@ -1,6 +1,6 @@
 /** Keeps icons and unknown members of a definition unchanged, up to a size limit. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type JsonObject, kindOf, sizeFault } from './accept-bounds.ts';
 
 /** Limit on all unknown members of one definition together. */

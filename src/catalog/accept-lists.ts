@@ -1,6 +1,6 @@
 /** Parses whole lists (tools, resources, templates, prompts) tolerantly: an invalid item never hides the others. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { hidesText } from '../policy/clean.ts';
 import {
   type AcceptedTool,

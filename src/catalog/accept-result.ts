@@ -1,7 +1,7 @@
 /** Parses `tools/call` results tolerantly: any JSON becomes a valid result, with warnings. */
 
 import type { Era } from '../connection/eras.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type JsonObject, kindOf } from './accept-bounds.ts';
 import { unknownMembers } from './accept-extra.ts';
 

@@ -1,6 +1,6 @@
 /** Parses one tool of `tools/list` tolerantly: repairs unambiguous mistakes and rejects the rest. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
 import { type JsonObject, kindOf, MAX_META_BYTES, sizeFault } from './accept-bounds.ts';

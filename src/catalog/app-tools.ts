@@ -1,6 +1,6 @@
 /** Detects tools that only a server's user interface may call, not the model (MCP Apps: `_meta.ui.visibility`). */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Tool } from './tool.ts';
 
 /** False if the server hides the tool from models. */

@@ -9,7 +9,7 @@ import type { Home } from '../config/home.ts';
 import { asImplementation, type Era, type Implementation } from '../connection/eras.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { CacheFiles } from './cache-files.ts';
 
 /** Increased when the format or its interpretation changes; older files are then no longer found. */

@@ -1,7 +1,7 @@
 /** The dispatching tool `call_tool`: calls a tool found by `tool_search`, for callers with a fixed tool list. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { CALL_TOOL, TOOL_SEARCH } from './deferral.ts';
 import type { Tool } from './tool.ts';
 

@@ -3,7 +3,7 @@
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import type { JsonObject } from './accept-bounds.ts';

@@ -1,6 +1,6 @@
 /** Protocol extensions that servers declare: their ids and methods. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 

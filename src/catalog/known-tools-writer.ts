@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';

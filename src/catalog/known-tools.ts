@@ -8,7 +8,7 @@ import { isAbsolute, join } from 'node:path';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 
 export interface KnownParameter {

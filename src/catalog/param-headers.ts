@@ -1,6 +1,6 @@
 /** Maps tool arguments to `Mcp-Param-*` headers: parses declarations in schemas and encodes values. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { encodeHeaderValue } from '../transport/http-headers.ts';
 
 /** One mirrored argument: its path in the arguments and its header. */

@@ -8,7 +8,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 const MAX_SUBSCRIPTIONS_PER_SERVER = 1_000;
 const SUBSCRIBE_TIMEOUT_MS = 30_000;

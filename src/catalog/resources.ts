@@ -4,7 +4,7 @@ import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
 import { timeoutHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean, visibleUri } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';

@@ -1,7 +1,7 @@
 /** Extracts `_meta` of results other than tool results (see `accept-result.ts` for those). */
 
 import { cleanMeta, passedMeta } from '../connection/handed-on.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** Returns the `_meta` of a result without keys about the connection; `forModel`: without hidden text. */
 export function metaOf(

@@ -1,7 +1,7 @@
 /** Finds tool names in an entry that its server does not have: a mistyped rule or filter would have no effect. */
 
 import type { EntryBase } from '../config/entry.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 
 /** A pattern may match tools that are added later. */

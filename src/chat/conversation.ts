@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
 const FOLDER_MODE = 0o700;

@@ -1,7 +1,7 @@
 /** Converts errors of a model's provider to a PlugboardError. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 
 const MAX_REASON_CHARS = 500;

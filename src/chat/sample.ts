@@ -2,7 +2,7 @@
 
 import type { ModelMessage } from 'ai';
 import type { SampleRequest } from '../connection/questions.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { OpenModel } from './chat-model.ts';
 import { modelFailure } from './model-failure.ts';
 import { importSdk } from './packages.ts';

@@ -12,7 +12,7 @@ import type { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { systemClock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { ruleMatcher } from '../policy/approval.ts';
 import type { AgentBounds, BoundSettings } from './agent-bounds.ts';
 import type { AgentHost } from './agent-host.ts';

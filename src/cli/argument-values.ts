@@ -1,7 +1,7 @@
 /** Converts the text of an argument to the type in the tool's schema: number, boolean, list and so on. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { isExact, refuseInexact } from './exact-numbers.ts';
 
 /** Converts an argument's text to the type of its schema. `inList`: the text is one item of a list. */

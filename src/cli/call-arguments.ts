@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { coerce, listFrom, typesOf } from './argument-values.ts';
 import { refuseInexact } from './exact-numbers.ts';

@@ -10,7 +10,7 @@ import { parseEntry } from '../config/parse.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
 import { needsConsent } from '../policy/needs-consent.ts';

@@ -3,7 +3,7 @@
 import { isForeign, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { consentTerms, replacedBy, shownInputs } from '../policy/consent-terms.ts';
 import { runsInProject } from '../policy/needs-consent.ts';

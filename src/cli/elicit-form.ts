@@ -2,7 +2,7 @@
 
 import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
 import { fieldFault } from '../connection/questions-form.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { reveal, revealLines } from '../policy/clean.ts';
 import type { Output } from './output.ts';
 import { CANCELLED, type Choice, openPrompter, type Prompter } from './prompter.ts';

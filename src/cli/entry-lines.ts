@@ -2,7 +2,7 @@
 
 import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { joinArgv } from './argv.ts';
 import { layOut } from './table.ts';

@@ -1,7 +1,7 @@
 /** Builds an example call that can be pasted into a shell: required arguments, with values that match the schema. */
 
 import type { Tool } from '../catalog/tool.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { hidesText } from '../policy/clean.ts';
 import { joinArgv } from './argv.ts';
 import { propertiesOf, requiredOf, resolved, type Schema } from './schema-text.ts';

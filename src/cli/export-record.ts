@@ -7,7 +7,7 @@ import type { EditedFile, FileEdit } from '../config/import/file-edits.ts';
 import { readValue } from '../config/import/write-program.ts';
 import { valueAt } from '../config/value-at.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 

@@ -5,7 +5,7 @@ import { readDocument } from '../config/document.ts';
 import { change, type EditableScope, editTarget } from '../config/edit-config.ts';
 import type { Found, FoundInput } from '../config/import/find.ts';
 import { valueAt } from '../config/value-at.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { reveal } from '../policy/clean.ts';
 import type { Context } from './cli-command.ts';

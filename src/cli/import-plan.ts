@@ -17,7 +17,7 @@ import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths
 import { valueAt } from '../config/value-at.ts';
 import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { compare, type Difference } from '../policy/differences.ts';
 import { blockingRule } from '../policy/managed-rules.ts';
 import { secretValues } from '../policy/secret-values.ts';

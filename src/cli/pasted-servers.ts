@@ -4,7 +4,7 @@ import { recognise, translatePlain } from '../config/import/any-file.ts';
 import { readDocumentOf } from '../config/import/find.ts';
 import { jsonOf, parseJsonc } from '../config/jsonc.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Context } from './cli-command.ts';
 import { foreignPlaces } from './foreign-places.ts';
 import { parseJson } from './json-argument.ts';

@@ -1,6 +1,6 @@
 /** Formats a call's result for people: text unchanged, other content as one line that describes it. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 
 export interface ToolResult {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { Context } from './cli-command.ts';
 import { resultText, type ToolResult } from './result-text.ts';

@@ -1,7 +1,7 @@
 /** Describes a tool's arguments from its JSON Schema: types, choices, defaults and limits. */
 
 import { followPointer } from '../catalog/schemas/pointer.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;

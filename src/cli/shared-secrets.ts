@@ -2,7 +2,7 @@
 
 import { PROJECT_FILE } from '../config/load.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { type LiteralSecret, literalSecrets, withReplaced } from '../policy/literal-secrets.ts';
 import type { Context } from './cli-command.ts';

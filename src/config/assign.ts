@@ -3,7 +3,7 @@
  */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { ENTRY_KEYS } from './config-keys.ts';
 import { type Fault, type JsonPath, showPath } from './fault.ts';
@@ -150,19 +150,11 @@ function schemaAt([first, ...rest]: JsonPath): Raw {
 
 /** Returns the possible values of a text, the most likely first. */
 function candidatesFor(text: string, path: JsonPath): readonly unknown[] {
-  const parsed = parsedOf(text);
+  const parsed = parseJson(text);
   const isOpen = ENTRY_KEYS.get(String(path[0]))?.kind.types.length === 0;
   // A key that accepts any value would accept the text too, although a boolean is meant.
   if (isOpen && typeof parsed === 'boolean') return [parsed];
   return [text, ...(parsed === undefined ? [] : [parsed]), [text]];
-}
-
-function parsedOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function faultsAt(entry: Raw, path: JsonPath): Fault[] {

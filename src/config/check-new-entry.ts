@@ -1,7 +1,7 @@
 /** Validates an entry before it is written, and extracts its client secret. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { specFromCode } from './code-spec.ts';
 import type { EditableScope } from './edit-config.ts';
 import type { ServerSpec } from './entry.ts';

@@ -1,6 +1,6 @@
 /** The table of all configuration keys: source of validation, typo suggestions and the JSON Schemas. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { noEffect } from './fault.ts';
 import {
   anything,

@@ -1,7 +1,7 @@
 /** Describes an entry for display: hides secret values behind their source, and keeps references visible. */
 
 import { basename } from 'node:path';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { ENTRY_KEYS } from './config-keys.ts';
 import { isInProcess, isStdio, type ServerEntry, type ServerSpec } from './entry.ts';
 import { partsOf } from './reference.ts';

@@ -1,6 +1,6 @@
 /** Entries in code: with `undefined` for missing values, and with headers from a function. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { OAuthDetails, ServerEntry } from './entry.ts';
 
 /** The request for which the headers of an entry are needed. */

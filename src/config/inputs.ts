@@ -1,6 +1,6 @@
 /** The questions behind `${input:id}` (CFG-9): which entries use them, and how to ask. Asks nothing itself. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { loadsCode } from './code-variables.ts';
 import { INPUTS } from './config-keys.ts';
 import { type InputQuestion, isForeign, type ServerSpec } from './entry.ts';

@@ -7,7 +7,7 @@
  */
 
 import { createScanner, type Node } from 'jsonc-parser';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type JsonPath, showPath } from './fault.ts';
 import { formatInline, formatJson, styleOf } from './json-format.ts';
 import { parseJsonc, propertyOf } from './jsonc.ts';

@@ -1,6 +1,6 @@
 /** Formats JSON in the style of the surrounding file. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** A list of plain values stays on one line up to this width. */
 const MAX_LIST_CHARS = 100;

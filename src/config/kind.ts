@@ -1,6 +1,6 @@
 /** The kinds of values of configuration keys: each validates a value and provides its JSON Schema. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { type Fault, type JsonPath, type JsonType, type Report, reportTypo, wrong } from './fault.ts';
 

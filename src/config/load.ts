@@ -2,7 +2,7 @@
 
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { givenSpec } from './code-spec.ts';
 import { PROJECT_PERMISSIONS } from './config-keys.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';

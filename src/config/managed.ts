@@ -2,7 +2,7 @@
 
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Problem, ServerSpec } from './entry.ts';
 import { parseServers } from './parse.ts';

@@ -1,6 +1,6 @@
 /** Parses `unknown` values into server entries and settings, the only place that does; invalid values become faults. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import {
   CONFIG_FILE_KEYS,
   ENTRY_KEYS,

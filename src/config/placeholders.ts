@@ -1,6 +1,6 @@
 /** Finds placeholder values from a README that the user has to fill in: `<YOUR_TOKEN>`, `your-api-key-here`. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 export interface Placeholder {
   /** The key for `set`: `env.TOKEN`, `args.2`. */

@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isInside } from '../lib/inside.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { InputQuestion, PluginSetting, Problem, ServerSpec } from './entry.ts';

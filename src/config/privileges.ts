@@ -1,6 +1,6 @@
 /** Removes keys from entries of projects and plugins that only the user may set. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Scope } from './entry.ts';
 import { type JsonPath, noEffect, type Report } from './fault.ts';
 

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { isForeign, isStdio, type Problem, type ServerSpec } from './entry.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /** Determines which permission rules of `config.json` apply to a server. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { isForeign, type Permissions, type ServerSpec, type Settings } from './entry.ts';
 import { entryOwner } from './owner.ts';
 import { projectKey } from './project-key.ts';

@@ -1,6 +1,6 @@
 /** Writes a user's own switch for a server in one project. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { change, type EditOptions, serversPath } from './edit-config.ts';
 import { valueAt } from './value-at.ts';
 

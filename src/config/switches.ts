@@ -2,7 +2,7 @@
  * A user's own switches for the servers of one project: `projects["<folder>"].servers`, which override their entries.
  */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { PROJECT_SERVERS } from './config-keys.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';

@@ -1,6 +1,6 @@
 /** Reads values in a parsed document. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** Returns the value at a path of keys; undefined if there is none. */
 export function valueAt(root: unknown, path: readonly string[]): unknown {

@@ -1,6 +1,6 @@
 /** Finds environment variables that entries refer to, and replaces them with references to stored values. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { PROJECT_REFERENCE } from './expand.ts';
 import { partsOf } from './reference.ts';
 

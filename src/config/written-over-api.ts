@@ -1,7 +1,7 @@
 /** Decides which entries written over the management API a person must approve before they are used. */
 
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 

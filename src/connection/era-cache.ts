@@ -7,7 +7,7 @@ import type { Home } from '../config/home.ts';
 import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type Dated, Remembered } from '../lib/remembered.ts';
 import type { Negotiated, RememberedEra } from './eras.ts';
 

@@ -1,6 +1,6 @@
 /** The two protocol eras: their versions, the modern `_meta` envelope, and the remembered era of a server. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 
 /** For a server's name, version and title. */

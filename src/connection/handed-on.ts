@@ -3,7 +3,7 @@
  * peer; only the peer writes them into the message, in the format of the server's era.
  */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import { META } from './eras.ts';
 import { isLogLevel, type LogLevel, moreVerbose } from './log-levels.ts';

@@ -6,7 +6,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, RPC_INVALID_PARAMS, RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INVALID_PARAMS, RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { META } from './eras.ts';
 import type { Params, Peer } from './peer.ts';
 import { backoffMs } from './state.ts';

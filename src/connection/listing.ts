@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { Peer } from './peer.ts';
 
 export const MAX_LIST_PAGES = 200;

@@ -8,8 +8,8 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Cancellable, Cancellation } from '../lib/cancellation.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
+import { isRecord } from '../lib/json.ts';
 import {
-  isRecord,
   isRequestId,
   type JsonRpcMessage,
   type RequestId,

@@ -6,7 +6,7 @@
  */
 
 import { isSecretName } from '../config/secret-shapes.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
 

@@ -2,7 +2,8 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import type { Params } from './peer.ts';
 import type { Questioned } from './questions.ts';

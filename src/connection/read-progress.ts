@@ -1,6 +1,6 @@
 /** Parses a progress notification of a server; skips invalid members. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Params, Progress } from './peer.ts';
 import { serverMessage } from './rpc-error.ts';
 

@@ -4,7 +4,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Params, Peer, RequestOptions } from './peer.ts';
 
 /** A server that still asks after this many rounds is looping. */

@@ -1,7 +1,7 @@
 /** Converts error responses of servers, and cleans other server text that people, logs and models read. */
 
 import { PlugboardError, type SurfaceText } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 
 /** For the message of an error or a progress notification. */

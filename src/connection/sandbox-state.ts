@@ -1,7 +1,8 @@
 /** Sends the agent's sandbox state to servers that declared support for it (CON-12). */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { Negotiated } from './eras.ts';
 import type { Peer } from './peer.ts';
 

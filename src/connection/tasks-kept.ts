@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { updateFile } from '../lib/locked-file.ts';
 import type { Era } from './eras.ts';
 

@@ -8,7 +8,7 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Era, Negotiated } from './eras.ts';
 import type { Params, Progress, RequestOptions } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';

@@ -7,8 +7,8 @@
 import { type Era, MODERN_VERSION } from '../connection/eras.ts';
 import { isAtLeast, isLogLevel, type LogLevel } from '../connection/log-levels.ts';
 import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json.ts';
 import {
-  isRecord,
   isRequestId,
   type JsonRpcMessage,
   type RequestId,

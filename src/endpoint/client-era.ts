@@ -9,7 +9,7 @@ import {
   RPC_UNSUPPORTED_VERSION,
 } from '../connection/eras.ts';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '../connection/log-levels.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { invalidParams, RpcFailure } from './rpc-failure.ts';
 
 export type Params = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import { APPROVAL_META } from '../connection/handed-on.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Params } from './client-era.ts';
 import { invalidParams } from './rpc-failure.ts';
 import type { Work } from './work.ts';

@@ -1,6 +1,6 @@
 /** Reads a client's elicitation capabilities: forms, or URLs to visit. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { ClientInfo } from './client-era.ts';
 
 /** The first version in which an elicitation has a mode, and may be a URL. */

@@ -5,7 +5,8 @@
  * other id. It becomes digits again when a message is serialized (`lib/json-rpc.ts`).
  */
 
-import { EXACT_NUMBER_MARK, isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { EXACT_NUMBER_MARK } from '../lib/json-rpc.ts';
 import { readJson } from '../transport/json-text.ts';
 
 /** A long integer after the name of a member that holds an id. A quotation mark inside a string is escaped. */

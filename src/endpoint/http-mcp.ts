@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LEGACY_VERSIONS, META, MODERN_VERSION } from '../connection/eras.ts';
 import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json.ts';
 import {
-  isRecord,
   type JsonRpcMessage,
   type RequestId,
   RPC_INTERNAL_ERROR,

@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
 import type { Backend } from './backend.ts';
 import { ClientConnection } from './client-connection.ts';
 import { refuse } from './http-mcp.ts';

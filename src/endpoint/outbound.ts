@@ -1,7 +1,8 @@
 /** Our requests to one legacy client: their ids and their responses. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Params } from './client-era.ts';
 import type { Ask, Exchange } from './work.ts';
 

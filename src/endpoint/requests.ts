@@ -1,6 +1,6 @@
 /** Reads fields of a client's request before it is handled. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Params } from './client-era.ts';
 import { invalidParams } from './rpc-failure.ts';
 import type { Work } from './work.ts';

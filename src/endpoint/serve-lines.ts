@@ -3,8 +3,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isRecord } from '../lib/json.ts';
 import {
-  isRecord,
   type JsonRpcMessage,
   type RequestId,
   RPC_INVALID_REQUEST,

@@ -8,7 +8,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LEGACY_VERSIONS } from '../connection/eras.ts';
 import { isLogLevel } from '../connection/log-levels.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { InitializedClient } from './client-connection.ts';
 import type { SessionStorage, SessionStore } from './session-store.ts';
 

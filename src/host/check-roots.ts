@@ -2,7 +2,8 @@
 
 import type { Questioned, Root } from '../connection/questions.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 
 type Roots = Questioned['roots'];
 

@@ -11,7 +11,7 @@ import { planRemoval } from '../config/removal.ts';
 import { markUnapproved } from '../config/written-over-api.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { consentTerms } from '../policy/consent-terms.ts';
 import { isUnapproved } from '../policy/needs-consent.ts';

@@ -1,7 +1,7 @@
 /** Validates the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
 
 import { isLogLevel, LOG_LEVELS } from '../connection/log-levels.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { type Check, callable, checkOptions, fields, flag, oneOf, positive } from '../lib/option-check.ts';
 import { sandboxOf } from '../transport/sandbox.ts';
 import { faultOfRoots, ROOTS_HINT } from './check-roots.ts';

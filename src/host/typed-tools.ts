@@ -6,7 +6,7 @@ import type { ShapedResult } from '../call/shape.ts';
 import { authorSchemaFault } from '../catalog/schemas/author-fault.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Checked, Given, Schema } from '../lib/author-schema.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { shown } from '../lib/option-check.ts';
 import { jsonOf } from './result-values.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { Completer } from './definitions.ts';
 import type { Context } from './handler-context.ts';
 import type { Offer } from './offer.ts';

@@ -10,7 +10,8 @@ import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Checked, Schema } from '../lib/author-schema.ts';
-import { isRecord, type RequestId } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { RequestId } from '../lib/json-rpc.ts';
 import { type Check, createCheck } from './kit-check.ts';
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';

@@ -2,7 +2,7 @@
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { Params } from '../endpoint/client-era.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** A complete result, for tools that return more than one value. */
 export interface ToolResult {

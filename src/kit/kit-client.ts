@@ -6,7 +6,7 @@ import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { callTool } from './call-handler.ts';
 import { type Context, HandlerContext } from './handler-context.ts';
 import { toContents, toPromptResult } from './handler-results.ts';

@@ -7,7 +7,8 @@ import type { TokenVerifier } from '../endpoint/guard.ts';
 import type { ServedHttp } from '../endpoint/listen-http.ts';
 import { serveLines } from '../endpoint/serve-lines.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, unwritable } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { unwritable } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
 import { ownStdout } from './stdout.ts';
 

@@ -66,7 +66,3 @@ export function unwritable(id: RequestId, thrown: unknown): JsonRpcFailure {
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || typeof value === 'number';
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,7 +1,7 @@
 /** Validates options by a table, so that a mistake in plain JavaScript is an error and not a silent default. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from './json-rpc.ts';
+import { isRecord } from './json.ts';
 import { nearest } from './nearest.ts';
 
 /** Returns undefined for a valid value, otherwise the expected value, with a hint if that alone is not clear. */

@@ -1,7 +1,8 @@
 /** Redacts secrets in errors with all their fields, and in messages of servers. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from './json-rpc.ts';
+import { isRecord } from './json.ts';
+import type { JsonRpcMessage } from './json-rpc.ts';
 import type { Redact } from './redact.ts';
 
 /** Deeper than any log line; deeper values are dropped, not shown unchecked. */

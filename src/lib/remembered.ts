@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isRecord } from './json-rpc.ts';
+import { isRecord } from './json.ts';
 import { updateFile } from './locked-file.ts';
 import { makeFolder } from './make-folder.ts';
 

@@ -5,7 +5,7 @@ import type { ArgumentChecker } from '../call/argument-check.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import { endWith } from '../endpoint/response-stream.ts';
 import { asPlugboardError, forPerson, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { SCHEMAS } from './api-schemas.ts';
 import { HttpFailure, refusal, statusOf } from './http-failure.ts';

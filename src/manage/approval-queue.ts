@@ -9,7 +9,7 @@ import { readForm } from '../connection/questions-form.ts';
 import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sample.ts';
 import { PlugboardError } from '../errors.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { QuestionQueue } from '../serve/client-questions.ts';
 
 const MAX_PENDING = 100;

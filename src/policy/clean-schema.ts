@@ -2,7 +2,7 @@
  * Removes hidden text from the descriptive texts of a schema, not from what it validates (A15: poisoned parameters).
  */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from './clean.ts';
 import { cleanValue } from './clean-value.ts';
 

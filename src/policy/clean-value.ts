@@ -1,6 +1,6 @@
 /** Removes hidden text from every string and member name in a JSON value; returns clean values unchanged. */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from './clean.ts';
 
 /** Deeper values are dropped, not passed on unchecked. */

@@ -1,7 +1,7 @@
 /** Lists the differences between two JSON values by path, for review by a user. */
 
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 export interface Difference {
   /** A path in the value, such as `args[1]`. */

@@ -8,7 +8,7 @@ import {
   isSecretName,
   looksLikeToken,
 } from '../config/secret-shapes.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { filling, HOLE, inHeader, inUrl, inVariable, passwordsIn } from './secret-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

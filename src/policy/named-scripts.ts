@@ -15,7 +15,7 @@ import { environmentOf, expandText } from '../config/expand.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isInside } from '../lib/inside.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 
 /** More files cannot be reviewed before an approval; an entry that names more cannot be approved. */
 export const MAX_SCRIPTS = 256;
@@ -119,7 +119,7 @@ async function mainFiles(bases: readonly string[], words: readonly string[]): Pr
   const folders = new Set(bases.flatMap((base) => words.map((word) => resolve(base, word))));
   const mains = await Promise.all(
     [...folders].map(async (folder) => {
-      const value = parsed(await readFile(join(folder, 'package.json'), 'utf8').catch(() => ''));
+      const value = parseJson(await readFile(join(folder, 'package.json'), 'utf8').catch(() => ''));
       const main = isRecord(value) ? textOf(value['main']) : undefined;
       return main === undefined ? [] : [resolve(folder, main)];
     }),
@@ -251,16 +251,8 @@ async function packageScripts(cwd: string, root: string): Promise<Record<string,
 }
 
 function scriptsIn(text: string): string {
-  const value = parsed(text);
+  const value = parseJson(text);
   return value === undefined ? text : canonicalJson(isRecord(value) ? (value['scripts'] ?? null) : null);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Expands variables; returns the text unchanged if one is unset, since the server cannot start then either. */

@@ -3,7 +3,7 @@
  * seals stay text. On disk each server has its own line.
  */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { PinRecord } from './pins.ts';
 
 /** Increased when the hash algorithm changes. */

@@ -6,7 +6,7 @@
 import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { makeFolderSync } from '../lib/make-folder.ts';
 
 /** Limit on entries in the file; the oldest are dropped when it is read. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isInProcess, isRemote, isStdio, type ServerSpec } from '../config/entry.ts';
 import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** Used instead of a tool name for a server's instructions. */
 export const INSTRUCTIONS = '(instructions)';

@@ -4,7 +4,7 @@
  * rate.
  */
 
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean, hidesAnything, reveal } from './clean.ts';
 import { RULES_OF_LANGUAGES } from './scan-languages.ts';
 import { twinsAmong } from './scan-names.ts';

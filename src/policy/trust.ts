@@ -9,7 +9,7 @@ import type { Home } from '../config/home.ts';
 import { valueAt } from '../config/value-at.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { shownInputs } from './consent-terms.ts';
 import { compare, type Difference, own } from './differences.ts';
 import { answersFor } from './entry-answers.ts';

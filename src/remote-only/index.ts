@@ -9,7 +9,7 @@ import { PlugboardError } from '../errors.ts';
 import { createHost as createNodeHost, type Host, type RedirectLogin } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
 import { checkHostOptions } from '../host/host-options-check.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { files } from './node/files.ts';
 
 export type { CallOptions } from '../call/call.ts';

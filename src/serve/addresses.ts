@@ -10,7 +10,7 @@
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { ListedResource, ListedTemplate, ResourceListing } from '../catalog/resources.ts';
 import type { Tool } from '../catalog/tool.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { prefixOf, templateMatcher } from './template-match.ts';
 
 /** A resource by its server and its own address. */

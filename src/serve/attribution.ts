@@ -11,7 +11,7 @@ import type { ApprovalRequest } from '../call/session.ts';
 import { APPROVAL_META, RESERVED_META } from '../connection/handed-on.ts';
 import type { ElicitRequest } from '../connection/questions.ts';
 import type { Params } from '../endpoint/client-era.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 
 /** First line of our own approvals. The first line of a server's question begins with the server's name. */

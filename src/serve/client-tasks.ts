@@ -7,7 +7,7 @@ import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { QuestionQueue } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';

@@ -8,7 +8,8 @@ import { TASKS_EXTENSION } from '../connection/tasks.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { RpcFailure, unknownMethod } from '../endpoint/rpc-failure.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { ServedSession } from './served-host.ts';
 
 /** In a request's `_meta`: the target server, where several have the extension. Never passed on. */

@@ -2,7 +2,7 @@
 
 import { type HandedOn, passedMeta, without } from '../connection/handed-on.ts';
 import { type ClientInfo, DEFAULT_LEVEL, type Params } from '../endpoint/client-era.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import type { QuestionQueue } from './client-questions.ts';
 
 /** Params that the gateway reads itself; all others are forwarded. */

@@ -15,7 +15,7 @@ import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { serverMeta, withoutReserved } from './attribution.ts';
 import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import { ClientTasks } from './client-tasks.ts';

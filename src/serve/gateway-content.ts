@@ -9,7 +9,7 @@ import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, notFoundCode, RpcFailure, resourceNotFound } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { ListWait } from '../host/first-lists.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { boundUri, type Found, type Place } from './addresses.ts';
 import type { Gateway } from './gateway.ts';
 import { passedFailure } from './gateway-failure.ts';

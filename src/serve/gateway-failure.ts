@@ -5,7 +5,8 @@ import { RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras
 import { withCause } from '../connection/rpc-error.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { hintForModel, type PlugboardError } from '../errors.ts';
-import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { sentences } from '../lib/sentences.ts';
 import { cleanValue } from '../policy/clean-value.ts';
 import { elicitMessage } from './attribution.ts';

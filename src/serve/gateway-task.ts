@@ -17,7 +17,8 @@ import { type Exchange, Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { isRecord, RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
 import {

@@ -5,7 +5,8 @@ import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, missingExtension, RpcFailure, unknownMethod } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import type { GatewayTask } from './gateway-task.ts';
 
 /** The first legacy version with tasks, and the only one. */

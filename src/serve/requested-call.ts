@@ -6,7 +6,7 @@ import type { Tool } from '../catalog/tool.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { errorText, failureOf, passedFailure } from './gateway-failure.ts';
 
 /** Returns the arguments that each tool also expects in headers, for the few that have any; read once for each list. */

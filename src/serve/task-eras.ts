@@ -5,7 +5,7 @@ import { cleanMeta } from '../connection/handed-on.ts';
 import { serverMessage } from '../connection/rpc-error.ts';
 import { RELATED_TASK } from '../connection/tasks.ts';
 import type { Params } from '../endpoint/client-era.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 
 const NAMES: Readonly<Record<Era, { readonly ttl: string; readonly poll: string }>> = {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { nearest } from '../lib/nearest.ts';

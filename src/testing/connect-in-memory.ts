@@ -5,7 +5,7 @@ import { negotiate } from '../connection/negotiate.ts';
 import { methodNotFound, Peer, type Progress } from '../connection/peer.ts';
 import { requestWithRounds } from '../connection/rounds.ts';
 import { systemClock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { readVersion } from '../lib/version.ts';
 import type { Transport } from '../transport/contract.ts';
 import { memoryPair } from '../transport/memory-transport.ts';

@@ -1,6 +1,7 @@
 /** Protocol rules of both eras that apply to every server: handshake and request envelope. */
 
-import { isRecord, RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { RpcError } from './scripted-error.ts';
 
 export const MODERN_VERSION = '2026-07-28';

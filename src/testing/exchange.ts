@@ -1,7 +1,7 @@
 /** One client request as a script's handler sees it, with methods for everything besides its result. */
 
+import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage, JsonRpcRequest } from '../lib/json-rpc.ts';
-import { isRecord } from '../lib/json-rpc.ts';
 import type { Era } from './era.ts';
 
 /** Returned by a handler to leave its request unanswered. */

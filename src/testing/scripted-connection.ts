@@ -1,7 +1,8 @@
 /** One client's connection to a scripted server: dispatch, cancellation, subscriptions, requests to the client. */
 
+import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../lib/json-rpc.ts';
-import { isRecord, RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
+import { RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
 import {
   builtIn,
   decorate,

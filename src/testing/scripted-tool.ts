@@ -1,6 +1,7 @@
 /** Tools of a scripted server: a function is enough, everything else has a default. */
 
-import { isRecord, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import type { Exchange } from './exchange.ts';
 import { NO_ANSWER } from './exchange.ts';
 import { RpcError } from './scripted-error.ts';

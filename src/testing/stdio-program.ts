@@ -1,7 +1,8 @@
 /** Runs a scripted server as a program: newline-delimited JSON on this process's stdin and stdout. */
 
 import { createInterface } from 'node:readline';
-import { isRecord, type JsonRpcMessage, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import { type JsonRpcMessage, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
 import type { Wire } from './exchange.ts';
 
 const CRASH_EXIT_CODE = 1;
@@ -28,17 +29,9 @@ export async function serveOnStdio(
   });
   for await (const text of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (text.trim() === '') continue;
-    const message = parse(text);
+    const message = parseJson(text);
     // Only checks that the envelope is an object; the script handles its contents.
     if (isRecord(message)) receive(message as unknown as JsonRpcMessage);
     else send({ jsonrpc: '2.0', id: null, error: { code: RPC_PARSE_ERROR, message: 'Parse error' } });
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

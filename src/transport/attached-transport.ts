@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
 import { LEAVING, type ServerFrame, STOPPED } from '../daemon/protocol/hello.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { LineCutter } from '../lib/lines.ts';
 import type { Receiver, Transport } from './contract.ts';
 

@@ -1,7 +1,8 @@
 /** Parses one line of a server's stdout: a frame, a batch of frames, or other output. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage, type RequestId } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import type { FrameSink } from './framing.ts';
 import { RESCUE_CHARS, recoverId } from './framing-rescue.ts';
 import { MAX_JSON_DEPTH, nestsTooDeep } from './json-text.ts';
@@ -16,7 +17,7 @@ export function readLine(line: string, sink: LineSink): void {
     sink.lost(idOf(line), new PlugboardError('PROTOCOL_ERROR', message));
     return;
   }
-  const frame = line.length < 2 ? undefined : parse(line);
+  const frame = line.length < 2 ? undefined : parseJson(line);
   if (frame === undefined) readOddLine(line, sink);
   else deliver(frame, line, sink);
 }
@@ -27,7 +28,7 @@ function readOddLine(line: string, sink: LineSink): void {
   if (text === '') return;
   // A prompt or progress dot without a newline precedes the frame on the same line.
   const at = Math.max(text.indexOf('{"jsonrpc"'), 0);
-  const frame = parse(text.slice(at));
+  const frame = parseJson(text.slice(at));
   if (frame !== undefined) {
     if (at > 0) sink.noise(text.slice(0, at));
     deliver(frame, text, sink);
@@ -51,14 +52,6 @@ function deliver(frame: unknown, line: string, sink: LineSink): void {
   const batch = Array.isArray(frame) ? frame.filter(isRecord) : [];
   for (const item of batch) sink.message(item as unknown as JsonRpcMessage);
   if (batch.length === 0) sink.noise(line);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function idOf(line: string): RequestId | undefined {

@@ -1,7 +1,7 @@
 /** Converts HTTP and socket failures into PlugboardErrors. */
 
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { MAX_ASKED_DELAY_MS } from './http-limits.ts';
 
 /** Error codes of modern servers: no fallback to an older transport. */

@@ -1,7 +1,8 @@
 /** Builds request headers: reserved names, headers mirrored from the body, and safe encoding of values. */
 
 import { isUtf8 } from 'node:buffer';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 
 /** The first protocol version without sessions, with headers mirrored from the body. */
 const FIRST_MODERN_VERSION = '2026-07-28';

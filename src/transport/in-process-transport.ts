@@ -11,7 +11,8 @@ import {
 } from '../config/in-process.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { holdProcess } from '../lib/hold-process.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { type MemoryTransport, memoryPair } from './memory-transport.ts';
 

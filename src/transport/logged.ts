@@ -1,7 +1,8 @@
 /** A transport that writes the server's log: stderr, log messages, start and end. Its input is already redacted. */
 
 import { asPlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import type { ServerLog } from './server-log.ts';
 

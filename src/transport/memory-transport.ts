@@ -1,7 +1,8 @@
 /** A transport pair within one process: for tests, and for servers that are part of the program. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 
 /** Events that one end may send before the other is opened, or within one turn of the event loop. */
@@ -132,7 +133,7 @@ class MemoryEnd implements MemoryTransport {
   }
 
   #deliver(text: string): void {
-    const frame = parse(text);
+    const frame = parseJson(text);
     // The contract promises an object whose members are not validated, hence the cast.
     if (isRecord(frame)) this.#receiver?.message(frame as unknown as JsonRpcMessage);
     else
@@ -140,14 +141,6 @@ class MemoryEnd implements MemoryTransport {
         level: 'warning',
         message: `Ignored a line that is not JSON-RPC: ${text.slice(0, MAX_NOTICE_CHARS)}`,
       });
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 /** Reads response bodies that are not event streams. */
 
 import type { PlugboardError } from '../errors.ts';
-import { isRecord, type JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
+import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { BodyReader, Exchange } from './http-exchange.ts';
 import { MAX_ERROR_BODY_BYTES } from './http-limits.ts';
 import { readJson } from './json-text.ts';

@@ -9,7 +9,7 @@ import { lstat, mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promis
 import { join, resolve, sep } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
 import { processRow } from '../lib/process-table.ts';
 import type { PlaceKind } from './sandbox-git.ts';

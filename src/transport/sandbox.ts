@@ -2,7 +2,7 @@
 
 import { isStdio, type Sandbox, type SandboxLimits, type ServerEntry } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 
 /** The limits of a process, with defaults applied. */
 export interface SandboxRules {

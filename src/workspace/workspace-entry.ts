@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type CachedList, parseCachedList } from '../catalog/cache.ts';
 import type { ServerEntry, ServerSpec, Settings } from '../config/entry.ts';
 import type { BuiltIn } from '../config/load.ts';
-import { isRecord } from '../lib/json-rpc.ts';
+import { isRecord } from '../lib/json.ts';
 import { GIT_VARIABLES } from './workspace-server.ts';
 
 /** The default name of the server. */

@@ -1,6 +1,6 @@
 /** Finds what is wrong in a JSON Schema of a program's author; schemas of servers are taken as they are. */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { followPointer } from './pointer.ts';
 import { JSON_TYPES } from './schema-node.ts';
 

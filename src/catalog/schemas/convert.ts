@@ -1,6 +1,6 @@
 /** Converts a tool's input schema to one that a model provider accepts, or returns why it cannot (CAT-5). */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { Changes } from './changes.ts';
 import { PROFILES, type Provider } from './provider-profile.ts';
 import { readSchema } from './read-schema.ts';

@@ -1,6 +1,6 @@
 /** Parses the keywords of one schema that need no context: types, values, bounds and texts. */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import {
   JSON_TYPES,
   type JsonType,

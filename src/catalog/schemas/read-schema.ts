@@ -1,6 +1,6 @@
 /** Parses any JSON into a schema node: resolves references, merges `allOf`, adds missing parts (CAT-5). */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import type { Changes } from './changes.ts';
 import {
   hasKeyIn,

@@ -1,6 +1,6 @@
 /** Resolves references of a JSON Schema within the schema itself; never fetches anything. */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { followPointer } from './pointer.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 /** Converts a model's arguments for a converted schema back to the server's original schema. */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 
 /** The conversions to undo at one place of the arguments; absent if there are none. */
 export interface Undo {

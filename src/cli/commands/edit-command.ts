@@ -10,7 +10,7 @@ import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
 import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { joinArgv, splitArgv } from '../argv.ts';
 import { confirm } from '../ask.ts';
 import { changeEntry, type Found, findEntry } from '../change-entry.ts';

@@ -10,7 +10,7 @@ import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { findHome } from '../../config/home.ts';
 import { inputIds } from '../../config/inputs.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { clean } from '../../policy/clean.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import { type Candidate, type Completion, complete, type Names } from './candidates.ts';

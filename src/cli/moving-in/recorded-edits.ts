@@ -16,7 +16,7 @@ import type { ForeignFile } from '../../config/import/foreign-agent.ts';
 import { readValue } from '../../config/import/write-program.ts';
 import { PlugboardError } from '../../errors.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { updateFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import type { Context } from '../cli-command.ts';

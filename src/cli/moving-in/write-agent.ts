@@ -7,7 +7,7 @@ import type { Agent, ForeignFile, NeededVariable, Program } from '../../config/i
 import { type Written, writeProgram } from '../../config/import/write-program.ts';
 import { valueAt } from '../../config/value-at.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import type { Context } from '../cli-command.ts';
 import { recordFile } from '../export-record.ts';
 import { foreignPlaces } from '../foreign-places.ts';

@@ -1,7 +1,7 @@
 /** Helpers for the files of several agents: their folders, and servers by name under one key. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { valueAt } from '../value-at.ts';
 import type { ForeignEntry, ForeignFile, ForeignScope, Where } from './foreign-agent.ts';
 

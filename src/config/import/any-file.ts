@@ -1,6 +1,6 @@
 /** Imports servers from a text of unknown origin, a file or a README snippet: detects the format from its content. */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { valueAt } from '../value-at.ts';
 import { entriesAt } from './agent-files.ts';
 import { AGENTS } from './agents.ts';

@@ -1,7 +1,7 @@
 /** Claude Code: `~/.claude.json` for a user, in all projects or one, and `.mcp.json` for a project. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { projectKey } from '../project-key.ts';
 import { valueAt } from '../value-at.ts';
 import { entriesAt, jsonFile } from './agent-files.ts';

@@ -1,7 +1,7 @@
 /** Codex: tables of `config.toml`, for a user and for a project; all strings literal. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { entriesAt } from './agent-files.ts';
 import type { Agent, ForeignFile } from './foreign-agent.ts';
 import { plainEntry } from './plain-entry.ts';

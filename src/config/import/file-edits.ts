@@ -4,7 +4,7 @@
  */
 
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { reverseLines } from '../../lib/reverse-lines.ts';
 import { valueAt } from '../value-at.ts';
 import type { ForeignFile } from './foreign-agent.ts';

@@ -3,7 +3,7 @@
  * nothing.
  */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { type Document, parseDocument, readDocument } from '../document.ts';
 import type { Problem } from '../entry.ts';
 import type {

@@ -1,7 +1,7 @@
 /** Gemini CLI: `settings.json` for a user and for a project, with shell variables. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { valueAt } from '../value-at.ts';
 import { entriesAt, jsonFile } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';

@@ -5,7 +5,7 @@
 
 import { parse, stringify } from 'smol-toml';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { EditError } from '../json-edit.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Translates one entry of another agent: the supported keys, and the lost ones with the reason. */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { type Dialect, say } from './reference-dialect.ts';
 
 export interface Lost {

@@ -1,7 +1,7 @@
 /** VS Code: `servers` and the questions of `inputs`, in the user's profile and in a workspace. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { valueAt } from '../value-at.ts';
 import { applicationFolder, entriesAt, jsonFile } from './agent-files.ts';
 import { editorTranslation, NO_ENV_FILE } from './editor.ts';

@@ -1,7 +1,7 @@
 /** Zed: `context_servers` of its settings, in the current form and in the older one with an object for a command. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { applicationFolder, configFolder, entriesAt, jsonFile } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 import { plainEntry } from './plain-entry.ts';

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../../lib/json.ts';
 import { isNewer } from '../protocol/build.ts';
 import type { Place } from '../protocol/daemon-place.ts';
 import { decodeError } from '../protocol/error-codec.ts';
@@ -77,7 +77,7 @@ export async function greet(
   const line = await firstLine(socket);
   // The daemon closed the connection before its response: it is shutting down.
   if (line === undefined) return undefined;
-  const value = parsed(line);
+  const value = parseJson(line);
   if (!isRecord(value) || typeof value['ok'] !== 'boolean') {
     socket.destroy();
     throw new PlugboardError('PROTOCOL_ERROR', 'The daemon sent an invalid first line', {
@@ -93,14 +93,6 @@ function tooNew({ build }: DaemonRecord): PlugboardError {
   return new PlugboardError('START_FAILED', `The daemon that runs is newer than this program (${version})`, {
     hint: 'Upgrade this installation of Plugboard, or run `plugboard daemon stop` with it.',
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns undefined if nothing listens there. */

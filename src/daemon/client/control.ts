@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { placeOf, RECORD_NAME } from '../protocol/daemon-place.ts';
 import type { DaemonReport } from '../protocol/daemon-report.ts';
 import { type ControlHello, FIRST_PROTOCOL } from '../protocol/hello.ts';

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
 import { type HttpListening, type SessionHello, STOPPED } from '../protocol/hello.ts';
 import { attachOrStart } from './attach.ts';

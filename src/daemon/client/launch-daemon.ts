@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { withFileLock } from '../../lib/locked-file.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
 import { scriptRunner } from '../../lib/script-runner.ts';

@@ -1,6 +1,7 @@
 /** The pending requests of a relay's client, so that a new daemon can continue the conversation. */
 
-import { isRecord, isRequestId, type RequestId } from '../../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../../lib/json.ts';
+import { isRequestId, type RequestId } from '../../lib/json-rpc.ts';
 
 type Frame = Readonly<Record<string, unknown>>;
 
@@ -77,7 +78,7 @@ export class PendingRequests {
       this.#pend(JSON.parse(call), { method: 'tools/call', line });
       return;
     }
-    const value = parsed(line.toString('utf8'));
+    const value = parseJson(line.toString('utf8'));
     for (const frame of Array.isArray(value) ? value : [value]) {
       // Other messages are refused without their id, so they would never be removed again.
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') this.#sent(frame, line);
@@ -171,7 +172,7 @@ export class PendingRequests {
   /** Handles the refusal of a non-JSON line: recorded lines that do not parse are removed. */
   #refused(): void {
     for (const [id, { line }] of this.#pending) {
-      if (parsed(line.toString('utf8')) === undefined) this.#pending.delete(id);
+      if (parseJson(line.toString('utf8')) === undefined) this.#pending.delete(id);
     }
   }
 
@@ -206,22 +207,13 @@ interface Head {
 function headOf(line: Buffer): Head | undefined {
   const [, id, kind] = HEAD.exec(line.toString('utf8', 0, HEAD_BYTES)) ?? [];
   if (id !== undefined && kind !== undefined) {
-    const value = parsed(id);
+    const value = parseJson(id);
     return isRequestId(value) ? { id: value, kind } : undefined;
   }
   if (line.length <= HEAD_BYTES || !line.subarray(0, HEAD_BYTES).includes('"id":')) return undefined;
-  const value = parsed(line.toString('utf8'));
+  const value = parseJson(line.toString('utf8'));
   if (!isRecord(value)) return undefined;
   const { id: own, method } = value;
   if (!isRequestId(own)) return undefined;
   return { id: own, kind: typeof method === 'string' ? 'method' : 'result' };
-}
-
-/** Returns undefined for invalid JSON: its receiver reports the error. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 
 export function ambientFile({ run }: Home): string {
   return join(run, 'environment.json');

@@ -1,7 +1,7 @@
 /** Encodes our errors for the daemon's socket, so that the client throws the same error. */
 
 import { type ErrorCode, type ErrorDetail, EXIT_STATUS, PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 
 /** Its key in the data of a JSON-RPC error; a server's own value under this key is removed. */
 export const ERROR_KEY = 'plugboard/error';

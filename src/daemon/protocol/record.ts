@@ -1,7 +1,7 @@
 /** The file by which clients find the running daemon; readable by its user only. */
 
 import { lstatSync, readFileSync } from 'node:fs';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import type { Build } from './build.ts';
 import { isOurs } from './daemon-place.ts';
 

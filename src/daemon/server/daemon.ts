@@ -7,7 +7,7 @@ import type { Home } from '../../config/home.ts';
 import type { Backend } from '../../endpoint/backend.ts';
 import { asPlugboardError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { Traffic } from '../../manage/traffic.ts';
 import { firstLine } from '../client/attach.ts';

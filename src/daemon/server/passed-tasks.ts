@@ -8,7 +8,7 @@ import type { ClientConnection } from '../../endpoint/client-connection.ts';
 import type { Params } from '../../endpoint/client-era.ts';
 import { progressOf } from '../../endpoint/requests.ts';
 import type { Work } from '../../endpoint/work.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 
 /** The oldest is dropped if there are more. */
 const MAX_TASKS = 1_000;

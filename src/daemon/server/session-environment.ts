@@ -4,7 +4,7 @@ import { isStdio, type ServerSpec } from '../../config/entry.ts';
 import { expandEntry } from '../../config/expand.ts';
 import { partsOf } from '../../config/reference.ts';
 import { findPrograms } from '../../lib/find-program.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { environmentDifferences } from '../../transport/launch.ts';
 import { childEnvironment } from '../../transport/server-environment.ts';
 

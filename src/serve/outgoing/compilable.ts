@@ -8,7 +8,7 @@
 
 import { SchemaRefs } from '../../catalog/schemas/refs.ts';
 import { JSON_TYPES } from '../../catalog/schemas/schema-node.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;

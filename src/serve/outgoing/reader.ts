@@ -1,7 +1,7 @@
 /** The client's properties that decide how messages are written for it: its revision and capabilities. */
 
 import type { ClientInfo } from '../../endpoint/client-era.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 
 /** The first revisions whose clients support these blocks; older ones fail on the whole result. */
 const FIRST_AUDIO_VERSION = '2025-03-26';

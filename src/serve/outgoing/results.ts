@@ -7,7 +7,7 @@ import type { PromptMessage, PromptResult } from '../../catalog/prompts.ts';
 import type { ReadResult } from '../../catalog/resources.ts';
 import { passedMeta } from '../../connection/handed-on.ts';
 import type { Params } from '../../endpoint/client-era.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { sentBlock, sentBlocks } from './blocks.ts';
 import type { Reader } from './reader.ts';
 import { type Note, shown, validResultMeta } from './valid-fields.ts';

@@ -1,7 +1,7 @@
 /** Converts JSON Schemas of tools for the client's revision. */
 
 import type { JsonObject } from '../../catalog/accept-bounds.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { compileFault } from './compilable.ts';
 import type { Reader } from './reader.ts';
 import { isTexts, type Note, shown, withChanges } from './valid-fields.ts';

@@ -4,7 +4,7 @@ import { callToolDefinition } from '../../catalog/call-tool.ts';
 import { TOOL_SEARCH } from '../../catalog/deferral.ts';
 import type { Tool } from '../../catalog/tool.ts';
 import type { Params } from '../../endpoint/client-era.ts';
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { compileFault } from './compilable.ts';
 import type { Reader } from './reader.ts';
 import type { RepairReport } from './repair-report.ts';

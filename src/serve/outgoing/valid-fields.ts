@@ -3,7 +3,7 @@
  * `_meta`.
  */
 
-import { isRecord } from '../../lib/json-rpc.ts';
+import { isRecord } from '../../lib/json.ts';
 import { mapSame } from '../../policy/clean-value.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

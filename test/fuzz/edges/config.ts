@@ -15,7 +15,7 @@ import type { Agent, ForeignFile, Where } from '../../../src/config/import/forei
 import { setEntry, writeProgram } from '../../../src/config/import/write-program.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { canonicalJson } from '../../../src/lib/canonical-json.ts';
-import { isRecord } from '../../../src/lib/json-rpc.ts';
+import { isRecord } from '../../../src/lib/json.ts';
 import { type Edge, orRefused } from '../edge.ts';
 
 const ENTRY = {

@@ -14,7 +14,7 @@ import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts'
 import { buildIndex } from '../../../src/catalog/search/tool-index.ts';
 import type { Tool } from '../../../src/catalog/tool.ts';
 import { readForm } from '../../../src/connection/questions-form.ts';
-import { isRecord } from '../../../src/lib/json-rpc.ts';
+import { isRecord } from '../../../src/lib/json.ts';
 import { clean } from '../../../src/policy/clean.ts';
 import { scanListing } from '../../../src/policy/scan.ts';
 import { nestsDeeperThan } from '../../../src/transport/framing-rescue.ts';
