@@ -15,11 +15,11 @@ import { onTerminal } from './on-terminal.ts';
 const place = new Place();
 beforeAll(() => {
   const notes = { command: process.execPath, args: [join(FIXTURES, 'chat-server.mjs')] };
-  const clientInfo = {
+  const asker = {
     command: process.execPath,
     args: [join(FIXTURES, 'asking-server.mjs'), 'legacy', 'roots'],
   };
-  place.write(place.userFile, { mcpServers: { notes, clientInfo } });
+  place.write(place.userFile, { mcpServers: { notes, asker } });
 });
 afterAll(async () => {
   await place.run(['daemon', 'stop']);

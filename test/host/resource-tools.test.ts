@@ -305,7 +305,7 @@ describe('reading', () => {
 });
 
 it('questions and progress of a read reach its own session, also if all share one signal', async () => {
-  const clientInfo = defineServer({
+  const asker = defineServer({
     name: 'asker',
     tools: [
       tool({
@@ -330,7 +330,7 @@ it('questions and progress of a read reach its own session, also if all share on
     ],
   });
   const host = await world({
-    servers: { clientInfo: { inProcess: clientInfo, approval: 'approve' } },
+    servers: { asker: { inProcess: asker, approval: 'approve' } },
     sessions: { elicit: () => ({ action: 'cancel' }) },
   });
   const { signal } = new AbortController();

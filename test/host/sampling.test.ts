@@ -42,7 +42,7 @@ it('a model that sample calls uses tools of the server, with a typed request and
   await using host = await createHost({
     home,
     configuration: false,
-    servers: { clientInfo: { inProcess: server, approval: 'approve' } },
+    servers: { asker: { inProcess: server, approval: 'approve' } },
     sampling: { tools: true },
     sample: ({ params }): SampleResult => {
       seen.push(params);
