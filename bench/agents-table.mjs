@@ -1,14 +1,14 @@
-/** What the README shows of bench/agents.mjs: one table, between its marks. */
+/** The table of a run of bench/agents.mjs, between its marks in docs/numbers.md. */
 
 const BEGIN = '<!-- agents:start -->';
 const END = '<!-- agents:end -->';
 const AGENTS = { 'claude-code': 'Claude Code', codex: 'Codex', opencode: 'OpenCode' };
 
-/** The README with the table of a run between its marks. */
+/** Returns the page with the table of a run between its marks. */
 export function withAgents(text, found) {
   const from = text.indexOf(BEGIN);
   const to = text.indexOf(END);
-  if (from === -1 || to === -1) throw new Error('The README has lost the marks of the agents.');
+  if (from === -1 || to === -1) throw new Error('The page has no marks for the table of agents.');
   return `${text.slice(0, from + BEGIN.length)}\n\n${agentsTable(found)}\n\n${text.slice(to)}`;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Claude Code, Codex and OpenCode with the same six servers, configured in each agent and through Plugboard after
  * `plugboard up`: two stdio servers from npm, one over HTTP, one behind a login, one that hangs, one that crashes. A
- * whole run writes bench/agents.json and the table in the README.
+ * whole run writes bench/agents.json and the table in docs/numbers.md.
  *
  *   node scripts/build.mjs && node bench/agents.mjs [rounds]    about five minutes; one round: nothing is written
  *   node bench/agents.mjs --readme [--check]                   no run: the table from bench/agents.json, or whether it is
@@ -26,7 +26,7 @@ const PLUGBOARD = /plugboard\.cjs$|daemon\.cjs$|^plugboard daemon|reaper/;
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const results = at('agents.json');
-const readme = at('../README.md');
+const page = at('../docs/numbers.md');
 const npm = at('../.cache/real-servers/node_modules/@modelcontextprotocol');
 
 const { values, positionals } = parseArgs({
@@ -38,11 +38,11 @@ if (values.readme) publish(JSON.parse(readFileSync(results, 'utf8')));
 else await main(Number(positionals[0] ?? DEFAULT_ROUNDS));
 
 function publish(found) {
-  const before = readFileSync(readme, 'utf8');
+  const before = readFileSync(page, 'utf8');
   const after = withAgents(before, found);
-  if (!values.check) return writeFileSync(readme, after);
+  if (!values.check) return writeFileSync(page, after);
   if (before === after) return undefined;
-  console.error('README.md does not show bench/agents.json: node bench/agents.mjs --readme');
+  console.error('docs/numbers.md does not show bench/agents.json: node bench/agents.mjs --readme');
   process.exitCode = 1;
   return undefined;
 }

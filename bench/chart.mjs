@@ -16,7 +16,7 @@ export function drawBars(results) {
     if (figure.headline === undefined || figure.value === undefined) continue;
     panels.set(figure.headline, [...(panels.get(figure.headline) ?? []), figure]);
   }
-  return sheet('Plugboard beside others, in one run', results, [...panels].map(panel));
+  return sheet('Plugboard next to others, in one run', results, [...panels].map(panel));
 }
 
 function panel([headline, figures]) {

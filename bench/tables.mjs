@@ -19,7 +19,7 @@ const TITLES = {
 
 /** The README with the chart of a run between its marks. */
 export function withChart(text, results) {
-  const chart = '![Plugboard beside others, in one run](docs/images/bench.svg)';
+  const chart = '![Plugboard next to others, in one run](docs/images/bench.svg)';
   return between(text, results, () => `${chart}\n\n${takenOn(results)}\n`);
 }
 

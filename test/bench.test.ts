@@ -29,7 +29,7 @@ describe('the bench', () => {
     expect(await bench).toEqual({ stdout: '', stderr: '' });
   });
 
-  it('the table of agents in the README is that of bench/agents.json', async () => {
+  it('the table of agents in docs/numbers.md is that of bench/agents.json', async () => {
     const args = [join(root, 'bench', 'agents.mjs'), '--readme', '--check'];
     expect(await promisify(execFile)(process.execPath, args)).toEqual({ stdout: '', stderr: '' });
   });

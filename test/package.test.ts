@@ -95,11 +95,15 @@ describe('the packed package', () => {
     expect(
       paths.filter(
         (path) =>
-          !/^((dist|assets|schemas)\/|docs\/(attacks\/)?[a-z-]+\.md$|[A-Z]+(\.md)?$|package\.json$)/.test(
+          !/^((dist|assets|schemas)\/|docs\/(attacks\/)?([a-z-]+|README)\.md$|[A-Z]+(\.md)?$|package\.json$)/.test(
             path,
           ),
       ),
     ).toEqual([]);
+    // Pages for people who change the package.
+    expect(paths.filter((path) => /^docs\/(?:numbers|protocol|seeds)\.md$|^docs\/api\//.test(path))).toEqual(
+      [],
+    );
     expect(
       paths.filter((path) => /\.test\.[jt]s$|(^|[^d])\.ts$|\.map$/.test(path.replace(/\.d\.ts$/, ''))),
     ).toEqual([]);
