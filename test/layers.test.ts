@@ -1,8 +1,8 @@
-/** Holds the import order of ARCHITECTURE.md: a folder imports from folders below it only. */
+/** Checks the import order of ARCHITECTURE.md (a folder imports from folders below it only) and that file names are unique. */
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
@@ -101,6 +101,43 @@ it('an import that goes up is found, however it is written', () => {
       'index.ts imports serve/index.ts',
       'lib/type.ts imports host/host.ts',
     ]);
+  } finally {
+    rmSync(tree, { recursive: true });
+  }
+});
+
+/** Base names that occur more than once, except those of entry points and of `remote-only/node/`, whose files replace others. */
+function duplicateNames(source: string): string[] {
+  const places = new Map<string, string[]>();
+  for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!/\.ts$/.test(file) || basename(file) === 'index.ts') continue;
+    if (dirname(file) === join('remote-only', 'node')) continue;
+    places.set(basename(file), [...(places.get(basename(file)) ?? []), file]);
+  }
+  return [...places.values()].filter((files) => files.length > 1).map((files) => files.join(' and '));
+}
+
+it('every file name of src/ occurs once, so that a search for it finds one file', () => {
+  expect(duplicateNames(fileURLToPath(new URL('../src', import.meta.url)))).toEqual([]);
+});
+
+it('a file name that occurs twice is found', () => {
+  const tree = mkdtempSync(join(tmpdir(), 'names-'));
+  try {
+    for (const file of [
+      'lib/version.ts',
+      'doctor/version.ts',
+      'cli/deep/version.ts',
+      'serve/index.ts',
+      'kit/index.ts',
+      'lib/locks.ts',
+      'remote-only/node/locks.ts',
+      'lib/clock.ts',
+    ]) {
+      mkdirSync(dirname(join(tree, file)), { recursive: true });
+      writeFileSync(join(tree, file), '');
+    }
+    expect(duplicateNames(tree)).toEqual(['cli/deep/version.ts and doctor/version.ts and lib/version.ts']);
   } finally {
     rmSync(tree, { recursive: true });
   }

@@ -3,7 +3,6 @@
 import type { ServerSpec } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
 import { clean } from '../policy/clean.ts';
-import { checkAdmission } from './admission.ts';
 import {
   type Check,
   type CheckedServer,
@@ -11,20 +10,24 @@ import {
   checkedServerOf,
   type DoctorContext,
 } from './check.ts';
-import { checkCommand } from './command.ts';
-import { checkConfiguration } from './configuration.ts';
-import { checkConnect } from './connect.ts';
-import { checkDaemon } from './daemon.ts';
-import { checkDuplicates } from './duplicates.ts';
-import { checkHome } from './home.ts';
-import { checkKeyring } from './keyring.ts';
-import { checkLeftovers } from './leftovers.ts';
-import { checkNetwork } from './network.ts';
-import { checkNode } from './node.ts';
-import { checkScan } from './scan.ts';
-import { checkSpeed } from './speed.ts';
-import { checkNames, checkTools } from './tools.ts';
-import { checkVersion } from './version.ts';
+import { checkConfiguration, checkDuplicates } from './configuration-checks.ts';
+import {
+  checkDaemon,
+  checkHome,
+  checkKeyring,
+  checkLeftovers,
+  checkNetwork,
+  checkNode,
+} from './machine-checks.ts';
+import { checkCommand, checkVersion } from './program-checks.ts';
+import {
+  checkAdmission,
+  checkConnect,
+  checkNames,
+  checkScan,
+  checkSpeed,
+  checkTools,
+} from './server-checks.ts';
 
 type ServerCheck = (context: CheckedServer) => Check | undefined;
 

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Check, checkedServerOf, type DoctorContext } from '../../src/doctor/check.ts';
-import { isFull } from '../../src/doctor/home.ts';
-import { checkNode } from '../../src/doctor/node.ts';
-import { checkVersion } from '../../src/doctor/version.ts';
+import { checkNode, isFull } from '../../src/doctor/machine-checks.ts';
+import { checkVersion } from '../../src/doctor/program-checks.ts';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkNetwork } from '../../src/doctor/network.ts';
+import { checkNetwork } from '../../src/doctor/machine-checks.ts';
 
 it('H6: doctor names the proxies in use without passwords, and what is wrong with them', () => {
   expect(checkNetwork({ env: { NO_PROXY: '*' } })).toEqual([]);

@@ -1,12 +1,39 @@
-/** Finds duplicate servers: under two names here, or also in another agent that already gets them from Plugboard. */
+/** Checks of the configuration: problems in its files, and duplicate servers. */
 
+import { existsSync } from 'node:fs';
 import { isInProcess, isRemote, type ServerEntry } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
 import { IN_THIS_PROCESS } from '../config/in-process.ts';
 import { parseServers } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import type { Check, DoctorContext } from './check.ts';
+import { type Check, type DoctorContext, plural } from './check.ts';
+
+/** Reports problems in configuration files, each with its position. */
+export function checkConfiguration({ config }: Pick<DoctorContext, 'config'>): Check[] {
+  const checks = config.problems.map(({ file, line, column, server, message, hint }): Check => {
+    const place = [file, line, column].filter((part) => part !== undefined).join(':');
+    return {
+      id: 'config',
+      ...(server === undefined ? {} : { server }),
+      ok: false,
+      message: `${place}: ${message}`,
+      ...(hint === undefined ? {} : { hint }),
+    };
+  });
+  if (checks.length > 0) return checks;
+  const there = config.files.filter((file) => existsSync(file));
+  const servers = plural(config.servers.length, 'server');
+  if (there.length > 0) return [{ id: 'config', ok: true, message: `${servers} in ${there.join(', ')}` }];
+  return [
+    {
+      id: 'config',
+      ok: true,
+      message: 'No configuration file is there yet',
+      hint: 'Add a server with plugboard add, or take over those of other agents with plugboard import.',
+    },
+  ];
+}
 
 /** @param foreign the servers configured in other agents on this machine */
 export function checkDuplicates({ config }: DoctorContext, foreign: readonly FoundServer[]): Check[] {

@@ -1,0 +1,131 @@
+/** Checks of one server after its start was tried: approval, connection, speed, tools and their descriptions. */
+
+import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/tool-names.ts';
+import { describeEntry } from '../config/describe.ts';
+import { isRemote } from '../config/entry.ts';
+import type { ServerReport } from '../host/host-report.ts';
+import { type Check, type CheckedServer, plural } from './check.ts';
+
+/** Checks whether a server may be started, and whether another entry with its name needs approval. */
+export function checkAdmission({ spec, report }: CheckedServer): Check | undefined {
+  const { status, error } = report;
+  const base = { id: 'admission', server: spec.name } as const;
+  if (status === 'disabled') return { ...base, ok: true, message: 'It is switched off' };
+  if (status !== 'untrusted' && status !== 'blocked') {
+    const { waiting } = report;
+    if (waiting === undefined) return undefined;
+    return { ...base, ok: true, message: waiting.error.message, hint: waiting.error.hint };
+  }
+  return {
+    ...base,
+    ok: false,
+    message: `It was not started: ${error?.message ?? status}`,
+    ...(error?.hint === undefined ? {} : { hint: error.hint }),
+  };
+}
+
+const MAX_TRIED_CHARS = 120;
+
+/** Reports a failed connection: the command or url that was tried, the error, and a hint. */
+export function checkConnect(context: CheckedServer): Check | undefined {
+  const { spec, report } = context;
+  const base = { id: 'connect', server: spec.name } as const;
+  switch (report.status) {
+    case 'disabled':
+    case 'blocked':
+    case 'untrusted':
+      return undefined;
+    case 'connected':
+      return { ...base, ok: true, message: connected(report) };
+    default:
+      return {
+        ...base,
+        ok: false,
+        message: `${tried(context)}: ${report.error?.message ?? `it is ${report.status}`}`,
+        hint: report.error?.hint ?? 'plugboard test shows each step with its time.',
+      };
+  }
+}
+
+function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport): string {
+  return `Connected in ${Math.round(connectMs)} ms: protocol ${protocolVersion} (${era}), ${plural(tools, 'tool')}`;
+}
+
+/** Returns the command or url, with secrets replaced by their source. */
+function tried({ spec }: CheckedServer): string {
+  const { command, args, url } = describeEntry(spec);
+  const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
+  const what = isRemote(spec.entry) ? `Asked ${String(url)}` : `Started ${words.join(' ')}`;
+  return what.length > MAX_TRIED_CHARS ? `${what.slice(0, MAX_TRIED_CHARS)}…` : what;
+}
+
+const SLOW_MS = 5000;
+
+/** Checks whether a server takes too long to connect. */
+export function checkSpeed({ spec, report }: CheckedServer): Check | undefined {
+  const { connectMs } = report;
+  if (connectMs === undefined || connectMs < SLOW_MS) return undefined;
+  return {
+    id: 'speed',
+    server: spec.name,
+    ok: false,
+    message: `It took ${(connectMs / 1000).toFixed(1)} s to come up`,
+    hint: !isRemote(spec.entry)
+      ? 'If it is downloaded at each start (npx, uvx), install it once and name its program as the command.'
+      : 'Look at the network and the server; what is known from the cache is there at once all the same.',
+  };
+}
+
+const MAX_SHOWN = 5;
+
+/** Reports tools that cannot be used unchanged: omitted, on hold, or with names that are shortened for models. */
+export function checkTools({ spec, report }: CheckedServer): Check | undefined {
+  const left = report.quarantined ?? [];
+  if (left.length === 0) return undefined;
+  const shown = left.slice(0, MAX_SHOWN).map(({ tool, reason }) => `${tool} (${reason})`);
+  return {
+    id: 'tools',
+    server: spec.name,
+    ok: false,
+    message: `${plural(left.length, 'tool')} left out: ${shown.join('; ')}${more(left.length)}`,
+    hint: 'Tell the author of the server; the other tools work. For changed tools: plugboard pins.',
+  };
+}
+
+export function checkNames({ spec, tools }: CheckedServer): Check | undefined {
+  const long = tools.filter(
+    ({ tool }) => plainName(spec.name, tool, 'gateway').length > MAX_GATEWAY_NAME_CHARS,
+  );
+  if (long.length === 0) return undefined;
+  return {
+    id: 'names',
+    server: spec.name,
+    ok: false,
+    message: `${plural(long.length, 'name')} of tools have more than ${MAX_GATEWAY_NAME_CHARS} characters with the server's name, and are shortened for models: ${long
+      .slice(0, MAX_SHOWN)
+      .map(({ tool }) => tool)
+      .join(', ')}${more(long.length)}`,
+    hint: 'A shorter name for the server keeps them whole.',
+  };
+}
+
+function more(count: number): string {
+  return count > MAX_SHOWN ? `; and ${count - MAX_SHOWN} more` : '';
+}
+
+const MAX_FINDINGS_SHOWN = 3;
+
+/** Reports descriptions that look like attacks. Advice only, because a rewording can avoid the scan. */
+export function checkScan({ spec, findings }: CheckedServer): Check | undefined {
+  if (findings.length === 0) return undefined;
+  const shown = findings
+    .slice(0, MAX_FINDINGS_SHOWN)
+    .map(({ tool, what, quote }) => `${tool}: ${what}: ${quote}`);
+  return {
+    id: 'scan',
+    server: spec.name,
+    ok: false,
+    message: `${plural(findings.length, 'description')} look like an attack: ${shown.join('; ')}`,
+    hint: `Read them with plugboard tools, and switch the server off if you do not trust it.`,
+  };
+}
