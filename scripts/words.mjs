@@ -1,12 +1,21 @@
 /**
- * Checks that comments of `src/` are plain English: fails on words that the style of this project avoids.
- * `node scripts/words.mjs [file …]`; AGENTS.md has the rules.
+ * Checks that texts are plain English: fails on words that the style of this project avoids, and on messages of another
+ * form. `node scripts/words.mjs [file …]` checks; `--report [folder …]` prints every finding by folder and does not
+ * fail. AGENTS.md has the rules.
  */
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './run.mjs';
+import {
+  messageBuilders,
+  parsed,
+  shadowedNames,
+  styleOfMessages,
+  testNames,
+  wordsInStrings,
+} from './words-code.mjs';
 
 /** Each with what to write in its place. */
 const AVOIDED = [
@@ -53,17 +62,68 @@ export function findWords(code, file = '') {
   });
 }
 
-function filesOf(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+/** Findings in parsed code: `kind` is the check that found it, `text` is one line with the file. */
+export function findInCode(source, file, builders = new Map()) {
+  const checks = file.startsWith('test/')
+    ? [
+        ['test names', testNames(source, AVOIDED)],
+        ['shadowed', shadowedNames(source)],
+      ]
+    : [
+        ['words', wordsInStrings(source, AVOIDED)],
+        ['messages', styleOfMessages(source, builders)],
+      ];
+  return checks.flatMap(([kind, found]) =>
+    found.map(([line, word, instead]) => ({ kind, text: `${file}:${line}: "${word}" (${instead})` })),
+  );
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const given = process.argv.slice(2);
-  const files = given.length > 0 ? given : filesOf(join(root, 'src')).map((file) => relative(root, file));
-  const found = files.flatMap((file) => findWords(readFileSync(join(root, file), 'utf8'), file));
-  for (const line of found) process.stdout.write(`${line}\n`);
-  if (found.length > 0) process.stdout.write(`${found.length} words to replace\n`);
-  process.exitCode = found.length === 0 ? 0 : 1;
+/** Kinds of findings that fail the check. The others are only reported until none is left. */
+const FAILING = new Set(['comments']);
+
+function filesOf(folder) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(?:ts|js)$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+    .filter((file) => !file.startsWith('test/fixtures/') && !file.endsWith('hidden-text.js'));
 }
+
+function main(given) {
+  const isReport = given[0] === '--report';
+  const files = ['src', 'assets/page', 'test'].flatMap(filesOf);
+  const code = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+  const sources = new Map(files.map((file) => [file, parsed(code.get(file), file)]));
+  const builders = new Map([...sources.values()].flatMap(messageBuilders));
+  const places = isReport ? given.slice(1) : given;
+  const isAsked = (file) =>
+    places.length === 0 ||
+    places.some((place) => file === place || file.startsWith(`${place.replace(/\/$/, '')}/`));
+  const found = files.filter(isAsked).flatMap((file) => [
+    ...(file.startsWith('src/') ? findWords(code.get(file), file) : []).map((text) => ({
+      kind: 'comments',
+      text,
+    })),
+    ...findInCode(sources.get(file), file, builders),
+  ]);
+  const shown = isReport ? found : found.filter(({ kind }) => FAILING.has(kind));
+  for (const { kind, text } of shown) process.stdout.write(`${text} [${kind}]\n`);
+  if (isReport) process.stdout.write(summary(found));
+  if (!isReport && shown.length > 0) process.stdout.write(`${shown.length} texts to rewrite\n`);
+  process.exitCode = isReport || shown.length === 0 ? 0 : 1;
+}
+
+/** How many findings each folder has, by kind. */
+function summary(found) {
+  const counts = new Map();
+  for (const { kind, text } of found) {
+    const key = `${dirname(text.split(':')[0])}\t${kind}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const rows = [...counts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, count]) => `${count}\t${key}\n`);
+  return `\n${rows.join('')}${found.length}\tin all\n`;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2));
