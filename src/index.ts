@@ -22,12 +22,12 @@ export type {
   Sandbox,
   SandboxLimits,
   SandboxPaths,
-  Scope,
   StdioEntry,
 } from './config/entry.ts';
 export type { GivenEntry as ServerEntry, HeadersFunction, HeadersRequest } from './config/given-entry.ts';
 export type { InProcessFactory, InProcessServer } from './config/in-process.ts';
 export type { AskInput, InputRequest } from './config/input-values.ts';
+export type { Scope } from './config/scopes.ts';
 export type { Phase } from './connection/open.ts';
 export type { Progress } from './connection/peer.ts';
 export type { ElicitAnswer, ElicitRequest, Root, SampleRequest } from './connection/questions.ts';

@@ -1,9 +1,10 @@
 /** Pipeline stage: allows a call, asks the person, or refuses (CAL-2). The decision is made in `policy/approval.ts`. */
 
 import type { Tool } from '../catalog/tool.ts';
-import { isForeign, type ServerSpec, type Settings } from '../config/entry.ts';
+import type { ServerSpec, Settings } from '../config/entry.ts';
 import { entryOwner } from '../config/owner.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
+import { isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import {

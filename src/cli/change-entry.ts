@@ -1,13 +1,14 @@
 /** Changes one existing entry: validates it, keeps secrets out of shared files, writes it, and keeps its approval. */
 
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-new-entry.ts';
-import { type EditableScope, setEntryText, setServer } from '../config/edit-config.ts';
+import { setEntryText, setServer } from '../config/edit-config.ts';
 import { type EntryPlace, placeOfEntry } from '../config/entry-place.ts';
 import type { JsonPath } from '../config/fault.ts';
 import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { parseEntry } from '../config/parse.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
+import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json.ts';
@@ -75,16 +76,15 @@ export async function changeEntry(
   const wasTrusted =
     spec !== undefined && (await trustDecisions([spec], context)).get(name)?.state === 'trusted';
   check(name, change, scope, context);
-  const own = scope === 'project' ? change.raw : absolute(change, cwd);
+  const own = isForeign(target) ? change.raw : absolute(change, cwd);
   const { raw: given, secret } = takeClientSecret(own);
-  const { raw, inputs } =
-    scope === 'project'
-      ? await settleSharedSecrets(
-          context,
-          { name, raw: given, before: found.raw },
-          { allow: change.allowSecret },
-        )
-      : { raw: given, inputs: new Map<string, string>() };
+  const { raw, inputs } = isForeign(target)
+    ? await settleSharedSecrets(
+        context,
+        { name, raw: given, before: found.raw },
+        { allow: change.allowSecret },
+      )
+    : { raw: given, inputs: new Map<string, string>() };
   const place = { scope, file: target.file, baseDir: config.projectRoot };
   const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, env);
   const unchanged = (current: unknown): void => {
@@ -106,7 +106,7 @@ export async function changeEntry(
   );
   if (written === undefined) throw new Error(`the entry of ${name} was written but is not in ${target.file}`);
   // Editing your own entry approves it; a project's entry stays approved only if it was before.
-  if (needsConsent(written) && (wasTrusted || (scope !== 'project' && written.entry.unapproved !== true))) {
+  if (needsConsent(written) && (wasTrusted || (!isForeign(target) && written.entry.unapproved !== true))) {
     await (await consentStore(context)).grant([written]);
   }
   if (expanded !== undefined && secret !== undefined) await keepClientSecret(context, expanded, secret);

@@ -1,7 +1,8 @@
 /** Approval of servers from projects and plugins: shows the whole entry, asks, and records the answer (POL-2, A13). */
 
-import { isForeign, type ServerSpec } from '../config/entry.ts';
+import type { ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { isForeign, supplierOf } from '../config/scopes.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
@@ -74,7 +75,7 @@ function shown(value: unknown): string {
 function originOf(spec: ServerSpec): string {
   if (spec.entry.unapproved === true) return 'was added over the management API';
   if (runsInProject(spec)) return 'is your own server and runs in this folder';
-  return spec.scope === 'plugin' ? 'comes with a plugin' : 'comes with this project';
+  return supplierOf(spec) === 'plugin' ? 'comes with a plugin' : 'comes with this project';
 }
 
 /** Shows the server and asks; a yes is recorded before any part of it may run. */

@@ -2,8 +2,9 @@
 
 import { INPUTS } from '../config/config-keys.ts';
 import { readDocument } from '../config/document.ts';
-import { change, type EditableScope, editTarget } from '../config/edit-config.ts';
+import { change, editTarget } from '../config/edit-config.ts';
 import type { Found, FoundInput } from '../config/import/find.ts';
+import type { EditableScope } from '../config/scopes.ts';
 import { valueAt } from '../config/value-at.ts';
 import { isRecord } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';

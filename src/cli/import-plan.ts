@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { takeClientSecret } from '../config/check-new-entry.ts';
 import { describeEntry } from '../config/describe.ts';
 import { readDocument } from '../config/document.ts';
-import { type EditableScope, type EditTarget, editTarget, serversPath } from '../config/edit-config.ts';
+import { type EditTarget, editTarget, serversPath } from '../config/edit-config.ts';
 import type { ServerEntry } from '../config/entry.ts';
 import type { Fault } from '../config/fault.ts';
 import type { Found, FoundServer } from '../config/import/find.ts';
@@ -14,6 +14,7 @@ import { type LoadedConfig, PROJECT_FILE } from '../config/load.ts';
 import { parseEntry } from '../config/parse.ts';
 import { dropPrivileges } from '../config/privileges.ts';
 import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
+import { EDITABLE_SCOPES, type EditableScope, isForeign } from '../config/scopes.ts';
 import { valueAt } from '../config/value-at.ts';
 import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -21,7 +22,6 @@ import { isRecord } from '../lib/json.ts';
 import { compare, type Difference } from '../policy/differences.ts';
 import { blockingRule } from '../policy/managed-rules.ts';
 import { secretValues } from '../policy/secret-values.ts';
-
 import type { Context } from './cli-command.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -72,10 +72,10 @@ export async function planImport(
     entry,
     scope,
   }: Pick<Planned, 'raw' | 'scope'> & { name: string; entry: ServerEntry | undefined }): string[] {
-    const at = STRENGTH.indexOf(scope);
+    const at = EDITABLE_SCOPES.indexOf(scope);
     const has = (other: EditableScope): boolean => here.get(other)?.(name) !== undefined;
-    const stronger = STRENGTH.slice(0, at).find(has);
-    const weaker = STRENGTH.slice(at + 1).filter(has);
+    const stronger = EDITABLE_SCOPES.slice(0, at).find(has);
+    const weaker = EDITABLE_SCOPES.slice(at + 1).filter(has);
     const spec = entry && { name, scope, entry, raw, baseDir: config.projectRoot };
     const path = spec && relativePathProblem(spec);
     return [
@@ -90,10 +90,9 @@ export async function planImport(
   function planOne(server: FoundServer, before: readonly Planned[]): Planned {
     const scope = options.scope ?? server.scope;
     const { raw: given, secret } = takeClientSecret({ ...server.entry });
-    const { raw: own, dropped } =
-      server.scope === 'project' ? unprivileged(given) : { raw: given, dropped: [] };
+    const { raw: own, dropped } = isForeign(server) ? unprivileged(given) : { raw: given, dropped: [] };
     // Relative paths in this project's entries are resolved here; those of user scope depended on the agent's folder.
-    const isHere = server.scope !== 'user' && scope !== 'project';
+    const isHere = server.scope !== 'user' && !isForeign({ scope });
     const { raw } = isHere ? withAbsolutePaths(own, config.projectRoot) : { raw: own };
     const parsed = parseEntry(server.name, raw, scope);
     const weak = [...dropped, ...parsed.faults.filter(({ fatal }) => !fatal)];
@@ -114,7 +113,7 @@ export async function planImport(
         : [],
       lost: [...server.lost, ...weak.map(({ path, message }) => ({ key: path.join('.'), reason: message }))],
     });
-    if (scope === 'project' && server.file === join(config.projectRoot, PROJECT_FILE)) {
+    if (isForeign({ scope }) && server.file === join(config.projectRoot, PROJECT_FILE)) {
       return { ...plan('same', 'Plugboard reads this file itself.'), lost: [] };
     }
     if (isPlugboard(raw)) return plan('skip', 'It is Plugboard itself.');
@@ -122,7 +121,7 @@ export async function planImport(
     if (parsed.entry === undefined) {
       return plan('skip', (parsed.faults.find(({ fatal }) => fatal) ?? parsed.faults[0])?.message);
     }
-    if (scope === 'project' && holdsSecret(parsed.entry, secret)) return plan('skip', SECRET);
+    if (isForeign({ scope }) && holdsSecret(parsed.entry, secret)) return plan('skip', SECRET);
     const spec = { name: server.name, scope, entry: parsed.entry, raw, baseDir: config.projectRoot };
     const rule = blockingRule(spec, config.managed, context.env);
     if (rule !== undefined) return plan('skip', `It is blocked: ${rule}.`);
@@ -150,8 +149,6 @@ function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Faul
   return { raw, dropped };
 }
 
-/** Scopes by descending precedence. */
-const STRENGTH: readonly EditableScope[] = ['local', 'project', 'user'];
 const WRITTEN: ReadonlySet<Action> = new Set(['add', 'replace']);
 const KEPT = 'A different server has this name and is kept. Run plugboard import --overwrite to replace it.';
 const SECRET =
@@ -179,9 +176,7 @@ async function readHere(
   projectRoot: string,
 ): Promise<ReadonlyMap<EditableScope, (name: string) => unknown>> {
   const where = { home: context.home, projectRoot };
-  const targets: EditTarget[] = (['local', 'project', 'user'] as const).map((scope) =>
-    editTarget(scope, where),
-  );
+  const targets: EditTarget[] = EDITABLE_SCOPES.map((scope) => editTarget(scope, where));
   const read = targets.map(async (target) => {
     const { value } = await readDocument(target.file);
     const servers = valueAt(value, serversPath(target, value));

@@ -1,6 +1,7 @@
 /** Formats one server of `list`: a row of fixed columns, and below it the error. */
 
 import { basename } from 'node:path';
+import { isPersonal } from '../config/scopes.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import type { Output } from './output.ts';
@@ -101,7 +102,7 @@ function row(
 function statusCells(report: ServerReport): string {
   if (report.status === 'connected') return connectedCells(report);
   // Only the person can have disabled their own entry, so it is not stated who did.
-  const isOwn = report.disabledBy === undefined || report.scope === 'user' || report.scope === 'local';
+  const isOwn = report.disabledBy === undefined || isPersonal(report);
   const words = isOwn ? STATUS_WORDS[report.status] : disabledText(report.disabledBy);
   return report.status === 'idle' && report.tools > 0 ? `${words}, ${toolCount(report.tools)} known` : words;
 }

@@ -1,7 +1,7 @@
 /** Writes new entries: validates them, writes them, and approves those that the person adds to a project. */
 
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-new-entry.ts';
-import { type EditableScope, editTarget, setServer } from '../config/edit-config.ts';
+import { editTarget, setServer } from '../config/edit-config.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { findProjectRoot } from '../config/home.ts';
 import { inputOwner } from '../config/inputs.ts';
@@ -9,6 +9,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { parseEntry } from '../config/parse.ts';
 import { placeholdersIn } from '../config/placeholders.ts';
 import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
+import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
 import { admit } from '../policy/admit.ts';
@@ -83,7 +84,7 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
   const { projectRoot } = await loadConfig({ cwd: context.cwd, home });
   const target = editTarget(scope, { home, projectRoot });
   // A project's file is shared, and its servers start in the project.
-  const isShared = scope === 'project';
+  const isShared = isForeign(target);
   const { raw: own, changes } = isShared ? { raw: given, changes: [] } : ownEntry(given, context);
   checkValues({ name, raw: own, scope });
   const { raw, inputs } = isShared

@@ -1,9 +1,8 @@
 /** The flag `-s/--scope`, which selects one of three scopes to write to. */
 
 import { Option } from 'commander';
-import type { EditableScope } from '../config/edit-config.ts';
 import type { ServerSpec } from '../config/entry.ts';
-import { EDITABLE_SCOPES } from '../config/removal.ts';
+import { EDITABLE_SCOPES, type EditableScope } from '../config/scopes.ts';
 import { type Flags, textFlag } from './cli-command.ts';
 
 export function scopeOption(description: string): Option {

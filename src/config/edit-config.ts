@@ -13,10 +13,8 @@ import { type Home, projectOf } from './home.ts';
 import { PROJECT_FILE } from './load.ts';
 import { checkServerName } from './parse.ts';
 import { projectKey } from './project-key.ts';
+import { type EditableScope, isEditable } from './scopes.ts';
 import { valueAt } from './value-at.ts';
-
-/** Scopes that commands can write. */
-export type EditableScope = 'local' | 'project' | 'user';
 
 /** The object of servers to edit: its file and its path. */
 export interface EditTarget {
@@ -51,7 +49,7 @@ export function editTarget(scope: EditableScope, where: { home: Home; projectRoo
 
 /** Returns the location of a loaded server: for project scope its own file, which may be below the root. */
 export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: string }): EditTarget {
-  if (spec.scope !== 'local' && spec.scope !== 'project' && spec.scope !== 'user') {
+  if (!isEditable(spec.scope)) {
     throw new PlugboardError(
       'USAGE',
       `Server "${spec.name}" is in ${spec.scope} scope, which commands do not write.`,

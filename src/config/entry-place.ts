@@ -1,11 +1,11 @@
 /** Finds the location of a server's entry, even if the entry is invalid. */
 
 import { readDocument } from './document.ts';
-import { type EditableScope, type EditTarget, editTarget, serversPath, targetOf } from './edit-config.ts';
+import { type EditTarget, editTarget, serversPath, targetOf } from './edit-config.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Home } from './home.ts';
 import type { LoadedConfig } from './load.ts';
-import { EDITABLE_SCOPES, isEditable } from './removal.ts';
+import { EDITABLE_SCOPES, type EditableScope, isEditable } from './scopes.ts';
 import { valueAt } from './value-at.ts';
 
 export interface EntryPlace {

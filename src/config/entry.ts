@@ -2,8 +2,7 @@
 
 import type { HeadersFunction } from './given-entry.ts';
 import type { InProcessFactory, InProcessServer } from './in-process.ts';
-
-export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed';
+import type { Scope } from './scopes.ts';
 
 export type Approval = 'approve' | 'auto' | 'writes' | 'prompt';
 
@@ -176,11 +175,6 @@ export interface ServerSpec {
   readonly switchedIn?: string;
   /** Part of Plugboard itself: used only if no other entry has its name. */
   readonly builtIn?: true;
-}
-
-/** True for entries that a project or plugin supplies; all others are the user's own. */
-export function isForeign({ scope }: Pick<ServerSpec, 'scope'>): boolean {
-  return scope === 'project' || scope === 'plugin';
 }
 
 /** A plugin in `config.json`. */

@@ -3,9 +3,10 @@
 import { isRecord } from '../lib/json.ts';
 import { loadsCode } from './code-variables.ts';
 import { INPUTS } from './config-keys.ts';
-import { type InputQuestion, isForeign, type ServerSpec } from './entry.ts';
+import type { InputQuestion, ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
 import { partsOf } from './reference.ts';
+import { isForeign } from './scopes.ts';
 
 /** Keys in which references are expanded. */
 const PLACES = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;

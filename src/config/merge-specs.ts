@@ -1,9 +1,7 @@
 /** Decides which entry is used when several have the same name. Pure; every spec keeps its source. */
 
-import type { Scope, ServerSpec } from './entry.ts';
-
-/** Strongest first. The only place that orders scopes. */
-export const PRECEDENCE: readonly Scope[] = ['managed', 'code', 'local', 'project', 'user', 'plugin'];
+import type { ServerSpec } from './entry.ts';
+import { PRECEDENCE } from './scopes.ts';
 
 export interface Merged {
   /** One per name: by precedence of scope, then in the given order. */

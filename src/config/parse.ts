@@ -10,13 +10,14 @@ import {
   SETTINGS_KEYS,
   STDIO_KEYS,
 } from './config-keys.ts';
-import { isForeign, type Scope, type ServerEntry, type ServerSpec, type Settings } from './entry.ts';
+import type { ServerEntry, ServerSpec, Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
 import { readGiven } from './given-entry.ts';
 import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessServer } from './in-process.ts';
 import { object } from './kind.ts';
 import { reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';
+import { isForeign, type Scope } from './scopes.ts';
 
 export const MAX_NAME_CHARS = 128;
 

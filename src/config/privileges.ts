@@ -1,15 +1,15 @@
 /** Removes keys from entries of projects and plugins that only the user may set. */
 
 import { isRecord } from '../lib/json.ts';
-import type { Scope } from './entry.ts';
 import { type JsonPath, noEffect, type Report } from './fault.ts';
+import { type Scope, supplierOf } from './scopes.ts';
 
 /** Removes the keys of an entry that have no effect in a project's or plugin's file, and reports them. */
 export function dropPrivileges(entry: Record<string, unknown>, scope: Scope, report: Report): void {
   const withoutEffect = (path: JsonPath): ReturnType<typeof noEffect> =>
     noEffect(
       path,
-      scope === 'plugin' ? "in a plugin's file" : 'in a project file',
+      supplierOf({ scope }) === 'plugin' ? "in a plugin's file" : 'in a project file',
       'Set it in your own scope: plugboard add --scope local or user.',
     );
   const drop = (key: string): void => {

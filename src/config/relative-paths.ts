@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { isRecord } from '../lib/json.ts';
-import { isForeign, isStdio, type Problem, type ServerSpec } from './entry.ts';
+import { isStdio, type Problem, type ServerSpec } from './entry.ts';
+import { isForeign } from './scopes.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -1,15 +1,10 @@
 /** Plans the removal of an entry: one location for a known server, every editable location for an invalid one. */
 
-import { type EditableScope, type EditTarget, editTarget, removeServer, targetOf } from './edit-config.ts';
-import type { Scope, ServerSpec } from './entry.ts';
+import { type EditTarget, editTarget, removeServer, targetOf } from './edit-config.ts';
+import type { ServerSpec } from './entry.ts';
 import type { Home } from './home.ts';
 import type { LoadedConfig } from './load.ts';
-
-export const EDITABLE_SCOPES: readonly EditableScope[] = ['local', 'project', 'user'];
-
-export function isEditable(scope: Scope): scope is EditableScope {
-  return EDITABLE_SCOPES.some((each) => each === scope);
-}
+import { EDITABLE_SCOPES, type EditableScope, isEditable } from './scopes.ts';
 
 export interface Removal {
   /** Every entry of that name, the one in use first. */

@@ -1,9 +1,10 @@
 /** Determines which permission rules of `config.json` apply to a server. */
 
 import { isRecord } from '../lib/json.ts';
-import { isForeign, type Permissions, type ServerSpec, type Settings } from './entry.ts';
+import type { Permissions, ServerSpec, Settings } from './entry.ts';
 import { entryOwner } from './owner.ts';
 import { projectKey } from './project-key.ts';
+import { isForeign, supplierOf } from './scopes.ts';
 import { valueAt } from './value-at.ts';
 
 export type Identity = Pick<ServerSpec, 'name' | 'scope' | 'file' | 'baseDir'>;
@@ -22,7 +23,8 @@ export function permissionsFor(spec: Identity, settings: Settings): Permissions 
 }
 
 function listFor(spec: Identity, { projects, plugins }: Settings): readonly string[] | undefined {
-  const found = spec.scope === 'plugin' ? own(plugins, pluginOf(spec)) : own(projects, entryOwner(spec));
+  const found =
+    supplierOf(spec) === 'plugin' ? own(plugins, pluginOf(spec)) : own(projects, entryOwner(spec));
   return found?.permissions?.allow;
 }
 
@@ -41,8 +43,8 @@ function pluginOf({ name }: Identity): string {
  */
 export function allowPath(spec: Identity, root: unknown): string[] {
   const rest = ['permissions', 'allow'];
-  if (spec.scope === 'plugin') return ['plugins', pluginOf(spec), ...rest];
-  if (spec.scope !== 'project') return rest;
+  if (!isForeign(spec)) return rest;
+  if (supplierOf(spec) === 'plugin') return ['plugins', pluginOf(spec), ...rest];
   const projects = valueAt(root, ['projects']);
   const folder = entryOwner(spec);
   return ['projects', (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];

@@ -6,6 +6,7 @@ import { isRecord } from '../lib/json.ts';
 import { PROJECT_SERVERS } from './config-keys.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
+import { isSwitchable, ownerName } from './scopes.ts';
 
 /** Enabled or disabled, by server name. */
 export type Switches = ReadonlyMap<string, boolean>;
@@ -38,15 +39,10 @@ export function withSwitch(spec: ServerSpec, switches: Switches, file: string): 
   return { ...spec, entry: { ...spec.entry, enabled }, switchedIn: file };
 }
 
-/** True for servers whose entry also applies to other users or other projects. */
-export function isSwitchable({ scope, builtIn }: Pick<ServerSpec, 'scope' | 'builtIn'>): boolean {
-  return builtIn !== true && (scope === 'project' || scope === 'user' || scope === 'plugin');
-}
-
 /** Returns who disabled a server; undefined if it is enabled. */
-export function switchedOffBy({ entry, scope, file, switchedIn }: ServerSpec): SwitchedOff | undefined {
+export function switchedOffBy(spec: ServerSpec): SwitchedOff | undefined {
+  const { entry, file, switchedIn } = spec;
   if (entry.enabled !== false) return undefined;
   if (switchedIn !== undefined) return { by: 'you', file: switchedIn };
-  const by = scope === 'user' || scope === 'local' ? 'you' : scope;
-  return { by, ...(file === undefined ? {} : { file }) };
+  return { by: ownerName(spec), ...(file === undefined ? {} : { file }) };
 }

@@ -3,11 +3,12 @@
 import { createHash } from 'node:crypto';
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-new-entry.ts';
 import { describeEntry } from '../config/describe.ts';
-import { type EditableScope, editTarget, setServer } from '../config/edit-config.ts';
-import { isForeign, isRemote, type ServerSpec } from '../config/entry.ts';
+import { editTarget, setServer } from '../config/edit-config.ts';
+import { isRemote, type ServerSpec } from '../config/entry.ts';
 import { type GivenEntry, readGiven } from '../config/given-entry.ts';
 import { parseEntry } from '../config/parse.ts';
 import { planRemoval } from '../config/removal.ts';
+import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { markUnapproved } from '../config/written-over-api.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -134,7 +135,7 @@ async function saveEntry(
     home,
     replace,
     signal,
-    finish: unapproved === true && scope !== 'project' ? marked : undefined,
+    finish: unapproved === true && !isForeign(target) ? marked : undefined,
   });
   if (secret !== undefined && expanded !== undefined && isRemote(expanded.entry))
     await core.auth.keepClientSecret(expanded, expanded.entry, secret);
@@ -166,7 +167,7 @@ export async function eraseEntry(
   const erased = removal.found.filter(
     ({ scope: each, file }) => each === target.scope && file === target.file,
   );
-  if (target.scope === 'project') await openTrust({ home, env }).revoke(erased);
+  if (isForeign(target)) await openTrust({ home, env }).revoke(erased);
   return { scope: target.scope, file: target.file };
 }
 

@@ -3,7 +3,7 @@
 import type { DedicatedReason } from '../call/session-router.ts';
 import type { ServerListing } from '../catalog/catalog.ts';
 import { transportOf } from '../config/describe.ts';
-import type { Scope } from '../config/entry.ts';
+import type { Scope } from '../config/scopes.ts';
 import { type SwitchedOff, switchedOffBy } from '../config/switches.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Era } from '../connection/eras.ts';

@@ -2,7 +2,7 @@
  * JSON Schemas of the management API: request bodies are validated against them, and the OpenAPI document uses them.
  */
 
-import { EDITABLE_SCOPES } from '../config/removal.ts';
+import { EDITABLE_SCOPES } from '../config/scopes.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import { APPROVAL_ANSWERS, QUESTION_ANSWERS } from './approval-queue.ts';
 

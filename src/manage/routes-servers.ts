@@ -1,8 +1,7 @@
 /** The routes about servers: states, adding and removing, connecting, and logging in. */
 
-import type { EditableScope } from '../config/edit-config.ts';
 import type { ServerEntry } from '../config/entry.ts';
-import { EDITABLE_SCOPES } from '../config/removal.ts';
+import { EDITABLE_SCOPES, type EditableScope } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import { list, ref } from './api-schemas.ts';

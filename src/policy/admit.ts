@@ -1,8 +1,9 @@
 /** Decides before anything runs whether a server may be started or contacted. Pure. */
 
-import { isForeign, type ServerSpec } from '../config/entry.ts';
+import type { ServerSpec } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
 import type { Managed } from '../config/managed.ts';
+import { isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { blockingRule } from './managed-rules.ts';

@@ -1,13 +1,8 @@
 /** Decides whether a call is allowed, needs approval, or is denied. Pure. See docs/security.md, "Who may do what". */
 
 import picomatch from 'picomatch';
-import {
-  type Approval,
-  isForeign,
-  type Permissions,
-  type ServerSpec,
-  type Settings,
-} from '../config/entry.ts';
+import type { Approval, Permissions, ServerSpec, Settings } from '../config/entry.ts';
+import { isForeign } from '../config/scopes.ts';
 
 /** Annotations of a server's tool; used only if the user marked the server as trusted. */
 export interface Hints {

@@ -3,15 +3,17 @@
 import { isRemote, type ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { allSpecs } from '../config/merge-specs.ts';
+import { isForeign, supplierOf } from '../config/scopes.ts';
 import { called } from './waiting.ts';
 
-export function consentTerms({ scope, entry }: ServerSpec): string {
+export function consentTerms(spec: ServerSpec): string {
+  const { entry } = spec;
   if (isRemote(entry)) {
     const helper =
       entry.headersHelper === undefined ? '' : ' Code that its headersHelper runs may change as well.';
     return `Approval is for this entry. The server at its address may change without a new question.${helper}`;
   }
-  const whose = scope === 'plugin' ? "plugin's" : "project's";
+  const whose = supplierOf(spec) === 'plugin' ? "plugin's" : "project's";
   return `Approval is for this entry. The ${whose} own code, and packages that it loads, may change without a new question.`;
 }
 
@@ -24,7 +26,7 @@ export function consentTerms({ scope, entry }: ServerSpec): string {
 export function replacedBy(spec: ServerSpec, config: LoadedConfig): string | undefined {
   const rivals = allSpecs(config).filter(({ name }) => name === spec.name);
   const weaker = rivals.slice(rivals.indexOf(spec) + 1);
-  const [next] = weaker.filter(({ scope }) => scope !== 'project' && scope !== 'plugin');
+  const next = weaker.find((each) => !isForeign(each));
   return next === undefined ? undefined : called(next);
 }
 

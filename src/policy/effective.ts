@@ -3,10 +3,11 @@
  * name. The only place that combines approval and precedence; every surface loads through here.
  */
 
-import { isForeign, type ServerSpec } from '../config/entry.ts';
+import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
 import { allSpecs, mergeSpecs } from '../config/merge-specs.ts';
+import { isForeign } from '../config/scopes.ts';
 
 export interface Deciding {
   readonly home: Home;

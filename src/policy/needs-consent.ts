@@ -2,7 +2,8 @@
 
 import { basename, isAbsolute } from 'node:path';
 import { loadsCode } from '../config/code-variables.ts';
-import { isForeign, isInProcess, isRemote, type ServerSpec } from '../config/entry.ts';
+import { isInProcess, isRemote, type ServerSpec } from '../config/entry.ts';
+import { isForEveryProject, isForeign } from '../config/scopes.ts';
 
 export function needsConsent(spec: ServerSpec): boolean {
   return isForeign(spec) || runsInProject(spec) || isUnapproved(spec);
@@ -15,7 +16,7 @@ export function isUnapproved(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean
 
 /** True for a user or managed entry that runs in, or from, the current project. It is approved per folder. */
 export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
-  if (scope !== 'user' && scope !== 'managed') return false;
+  if (!isForEveryProject({ scope })) return false;
   if (isRemote(entry)) return refersToProject(entry.headersHelper ?? '');
   if (isInProcess(entry)) return false;
   const { command, args = [], env = {}, cwd } = entry;

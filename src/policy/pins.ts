@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { isInProcess, isRemote, isStdio, type ServerSpec } from '../config/entry.ts';
 import { IN_PROCESS_KEY } from '../config/in-process.ts';
+import { isForeign, isPerFolder } from '../config/scopes.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json.ts';
 
@@ -89,7 +90,7 @@ export interface PinDecision {
  */
 export function pinMode(spec: Pick<ServerSpec, 'scope' | 'entry'>): PinMode {
   // A project must not disable its own protection.
-  if (spec.scope === 'project' || spec.scope === 'plugin') return 'hold';
+  if (isForeign(spec)) return 'hold';
   // It changes with the program that it is part of.
   if (isInProcess(spec.entry)) return 'off';
   return spec.entry.pins ?? (isStdio(spec.entry) ? 'warn' : 'hold');
@@ -100,7 +101,7 @@ export function pinMode(spec: Pick<ServerSpec, 'scope' | 'entry'>): PinMode {
  * at another program or address, it is a new server, not a changed one.
  */
 export function pinKey({ name, scope, baseDir, entry }: ServerSpec): string {
-  const place = scope === 'project' || scope === 'local' || scope === 'plugin' ? baseDir : '';
+  const place = isPerFolder({ scope }) ? baseDir : '';
   const who = isStdio(entry)
     ? [entry.command, entry.args ?? []]
     : [isRemote(entry) ? entry.url : IN_PROCESS_KEY];

@@ -1,10 +1,11 @@
 /** Finds rules of `permissions.allow` that a user may expect to apply to a project's or plugin's server. */
 
 import picomatch from 'picomatch';
-import { isForeign, type Problem, type ServerSpec } from '../config/entry.ts';
+import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { allSpecs } from '../config/merge-specs.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
+import { isForeign } from '../config/scopes.ts';
 import type { Deciding } from './effective.ts';
 import { openTrust } from './trust.ts';
 

@@ -1,7 +1,8 @@
 /** Describes entries that wait for approval while another entry of their name is used. */
 
-import type { Scope, ServerSpec } from '../config/entry.ts';
+import type { ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { isForeign, type Scope } from '../config/scopes.ts';
 import { forSurface } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { trustInLibrary } from './admit.ts';
@@ -41,7 +42,7 @@ export function waitingFor(
 /** Returns a server with its owner: "your own github", "the built-in workspace". */
 export function called({ name, scope, file, builtIn }: ServerSpec): string {
   if (builtIn === true) return `the built-in ${name}`;
-  if (scope === 'project' || scope === 'plugin') return `the approved ${name} of ${file ?? scope}`;
+  if (isForeign({ scope })) return `the approved ${name} of ${file ?? scope}`;
   if (scope === 'managed') return `the managed ${name}`;
   return `your own ${name}`;
 }

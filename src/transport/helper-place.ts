@@ -3,6 +3,7 @@
 import type { RemoteEntry, ServerSpec } from '../config/entry.ts';
 import { PROJECT_VARIABLE } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
+import { isForeign } from '../config/scopes.ts';
 import { serverEnvironment } from './server-environment.ts';
 import { chosenFolder, privateFolder } from './start-folder.ts';
 
@@ -21,8 +22,7 @@ export async function helperPlace(
   { env, home }: HelperContext,
 ): Promise<{ readonly cwd: string; readonly env: NodeJS.ProcessEnv }> {
   const named: readonly string[] = headersHelper.match(/\b[A-Za-z_]\w*/g) ?? [];
-  const isForeign = spec.scope === 'project' || spec.scope === 'plugin';
-  const own = serverEnvironment(spec, isForeign ? { envVars: named } : { inheritEnv: true }, env);
+  const own = serverEnvironment(spec, isForeign(spec) ? { envVars: named } : { inheritEnv: true }, env);
   const { projectDir = spec.baseDir } = spec;
   return {
     cwd: chosenFolder(spec, {}) ?? (await privateFolder(home, spec, env)),

@@ -1,7 +1,8 @@
 /** Determines the program, arguments, folder and environment of a server's process. */
 
-import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
+import type { ServerSpec, StdioEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { isForeign } from '../config/scopes.ts';
 import { isInside, realPath } from '../lib/inside.ts';
 import { shielded } from './launchers.ts';
 import { serverEnvironment } from './server-environment.ts';

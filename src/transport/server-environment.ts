@@ -5,6 +5,7 @@
  */
 
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { supplierOf } from '../config/scopes.ts';
 import { environmentOutside, isSearchPath } from '../lib/find-program.ts';
 
 const POSIX = [
@@ -180,7 +181,8 @@ export function serverEnvironment(
 ): Record<string, string> {
   const child = childEnvironment(entry, env);
   const isOwnPath =
-    (scope === 'project' && shielded !== true) || Object.keys(entry.env ?? {}).some(isSearchPath);
+    (supplierOf({ scope }) === 'project' && shielded !== true) ||
+    Object.keys(entry.env ?? {}).some(isSearchPath);
   return isOwnPath ? child : environmentOutside(child, projectDir);
 }
 

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { isPerFolder } from '../config/scopes.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { makeFolderSync } from '../lib/make-folder.ts';
@@ -39,8 +40,10 @@ export interface LogLine {
 
 /** Returns the log file; servers of the same name in different projects have different files. */
 export function serverLogFile(home: Home, { name, scope, baseDir }: ServerSpec): string {
-  const isOfFolder = scope === 'project' || scope === 'local' || scope === 'plugin';
-  const hash = quickHash(canonicalJson([name, scope, isOfFolder ? baseDir : ''])).slice(0, HASH_CHARS);
+  const hash = quickHash(canonicalJson([name, scope, isPerFolder({ scope }) ? baseDir : ''])).slice(
+    0,
+    HASH_CHARS,
+  );
   const plain = name.replace(/[^\w.-]/g, '_').slice(0, MAX_NAME_CHARS);
   return join(home.logs, `${plain}-${hash}.log`);
 }

@@ -2,8 +2,9 @@
 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isForeign, type ServerSpec, type StdioEntry } from '../config/entry.ts';
+import type { ServerSpec, StdioEntry } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { isForeign, isPerFolder } from '../config/scopes.ts';
 import { isCommonFolder } from '../lib/find-program.ts';
 import { isInside, realPath } from '../lib/inside.ts';
 import { makeFolder } from '../lib/make-folder.ts';
@@ -57,8 +58,7 @@ function placeOfFolders(
 /** Returns the folder's name; servers with the same name and different owners have different folders. */
 export function privateName({ name, scope, baseDir }: Origin): string {
   if (scope === 'user' && PLAIN_NAME.test(name)) return name;
-  const isForAllProjects = scope === 'user' || scope === 'code' || scope === 'managed';
-  const owner = isForAllProjects ? scope : `${scope} ${baseDir}`;
+  const owner = isPerFolder({ scope }) ? `${scope} ${baseDir}` : scope;
   const readable = name.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_NAME_CHARS);
   return `${readable}~${quickHash(`${owner} ${name}`)}`;
 }

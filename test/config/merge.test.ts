@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/entry.ts';
-import { allSpecs, mergeSpecs, PRECEDENCE } from '../../src/config/merge-specs.ts';
+import { allSpecs, mergeSpecs } from '../../src/config/merge-specs.ts';
+import { PRECEDENCE } from '../../src/config/scopes.ts';
 
 /** Each spec with a file of its own, so that every one can be told from every other. */
 const specs: fc.Arbitrary<ServerSpec[]> = fc

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope } from '../../src/config/entry.ts';
 import { checkServerName, parseEntry, parseServers, parseSettings } from '../../src/config/parse.ts';
+import type { Scope } from '../../src/config/scopes.ts';
 
 /** What was wrong, as `path: message hint`. */
 function faultsOf(value: unknown, scope: Scope = 'user'): string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope, ServerEntry } from '../../src/config/entry.ts';
+import type { ServerEntry } from '../../src/config/entry.ts';
+import type { Scope } from '../../src/config/scopes.ts';
 import { hashTool, judge, type PinnedTool, pinKey, pinMode } from '../../src/policy/pins.ts';
 
 const tool: PinnedTool = {

@@ -7,6 +7,7 @@ import { setValue } from '../../config/edit-config.ts';
 import type { PluginSetting, ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { checkPluginName, type Plugin, readPlugin } from '../../config/plugins.ts';
+import { supplierOf } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
@@ -183,7 +184,9 @@ async function answer(
 }
 
 async function settle(context: Context, config: LoadedConfig, plugin: string, yes: boolean): Promise<void> {
-  const own = config.servers.filter(({ scope, name }) => scope === 'plugin' && name.startsWith(`${plugin}:`));
+  const own = config.servers.filter(
+    (spec) => supplierOf(spec) === 'plugin' && spec.name.startsWith(`${plugin}:`),
+  );
   if (yes) {
     await (await consentStore(context)).grant(own);
     return;

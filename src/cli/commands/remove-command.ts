@@ -1,10 +1,10 @@
 /** `plugboard remove`: removes one entry from its file. */
 
 import type { Command } from 'commander';
-import type { EditableScope } from '../../config/edit-config.ts';
 import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { planRemoval } from '../../config/removal.ts';
+import { type EditableScope, supplierOf } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
@@ -81,7 +81,7 @@ function notThere(
   wanted: EditableScope | undefined,
 ): PlugboardError {
   const [elsewhere] = found;
-  if (elsewhere?.scope === 'plugin' && wanted === undefined) {
+  if (elsewhere !== undefined && supplierOf(elsewhere) === 'plugin' && wanted === undefined) {
     return new PlugboardError('USAGE', `"${name}" comes with a plugin and cannot be removed alone.`, {
       server: name,
       hint: `plugboard plugin remove ${shellWord(name.split(':')[0] ?? '')} removes all of it.`,

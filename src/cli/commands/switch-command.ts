@@ -1,12 +1,11 @@
 /** `plugboard enable` and `plugboard disable`: for oneself by default, in the shared file with `-s project`. */
 
 import type { Command } from 'commander';
-import { type EditableScope, setEnabled, targetOf } from '../../config/edit-config.ts';
+import { setEnabled, targetOf } from '../../config/edit-config.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
-import { isEditable } from '../../config/removal.ts';
+import { type EditableScope, isEditable, isForeign, isSwitchable, supplierOf } from '../../config/scopes.ts';
 import { setSwitch } from '../../config/set-switch.ts';
-import { isSwitchable } from '../../config/switches.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { loadEffective } from '../../policy/effective.ts';
@@ -45,7 +44,7 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
   const before = await loadEffective({ cwd, home, env });
   const scope = scopeFlag(flags);
   const spec = chosen(before, name, scope);
-  const isPersonal = scope === undefined ? isForeignTo(spec) : scope === 'local' && spec.scope !== 'local';
+  const isPersonal = scope === undefined ? isForeign(spec) : scope === 'local' && spec.scope !== 'local';
   if (!isPersonal && !isEditable(spec.scope)) throw notHere(spec);
   const trusted = (await trustDecisions([spec], context)).get(name)?.state === 'trusted';
   const { projectRoot } = before;
@@ -75,7 +74,7 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
     if (!isPersonal) return `${done} ${name} of ${after.scope} scope in ${after.file}`;
     return `${done} ${name} for you in this project, in ${home.config}`;
   });
-  if (isPersonal && spec.scope === 'project' && !output.json) {
+  if (isPersonal && supplierOf(spec) === 'project' && !output.json) {
     const word = enabled ? 'enable' : 'disable';
     output.note(
       `${PROJECT_FILE} is unchanged; plugboard ${word} ${name} -s project changes it for everyone.`,
@@ -97,11 +96,6 @@ function chosen(config: LoadedConfig, name: string, scope: EditableScope | undef
     server: name,
     hint: `It is in ${used.scope} scope.`,
   });
-}
-
-/** True for a server whose entry other people share. */
-function isForeignTo({ scope, builtIn }: ServerSpec): boolean {
-  return builtIn !== true && (scope === 'project' || scope === 'plugin');
 }
 
 /** Whether the entry itself enables the server. */

@@ -5,6 +5,7 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { applyEdits, type FileEdit } from '../../config/import/file-edits.ts';
 import type { Agent } from '../../config/import/foreign-agent.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { supplierOf } from '../../config/scopes.ts';
 import { valueAt } from '../../config/value-at.ts';
 import { asPlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
@@ -151,7 +152,7 @@ async function switchedOff(
 
 /** Returns the names of the project's servers that may run. */
 async function runningProjectServers(context: Context, config: LoadedConfig): Promise<ReadonlySet<string>> {
-  const specs: readonly ServerSpec[] = config.servers.filter(({ scope }) => scope === 'project');
+  const specs: readonly ServerSpec[] = config.servers.filter((spec) => supplierOf(spec) === 'project');
   const verdicts = await trustDecisions(specs, context);
   const authority = { managed: config.managed, env: context.env };
   return new Set(

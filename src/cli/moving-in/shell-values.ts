@@ -5,6 +5,7 @@
 
 import { setServer, targetOf } from '../../config/edit-config.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { isPersonal } from '../../config/scopes.ts';
 import { variablesOf, withStoredValues } from '../../config/variables.ts';
 import { reveal } from '../../policy/clean.ts';
 import type { SecretPlace } from '../../secrets/store.ts';
@@ -27,9 +28,7 @@ interface OwnEntry {
 
 /** Returns the entries of our own file. Entries of a project are shared, and each person has their own values. */
 export function ownEntries({ servers }: LoadedConfig): readonly (OwnEntry & HomeServer)[] {
-  return servers.flatMap(({ name, scope, raw }) =>
-    scope === 'user' || scope === 'local' ? [{ name, scope, raw }] : [],
-  );
+  return servers.filter(isPersonal).map(({ name, scope, raw }) => ({ name, scope, raw }));
 }
 
 export function findShellValues(env: NodeJS.ProcessEnv, entries: readonly OwnEntry[]): readonly ShellValue[] {
@@ -59,8 +58,7 @@ export async function storeShellValues(
   const places = new Map<string, SecretPlace>();
   for (const id of names) places.set(id, await store.set({ id, owner: '' }, env[id] ?? ''));
   const users = config.servers.filter(
-    ({ name, scope }) =>
-      (scope === 'user' || scope === 'local') && values.some(({ servers }) => servers.includes(name)),
+    (spec) => isPersonal(spec) && values.some(({ servers }) => servers.includes(spec.name)),
   );
   await recordHomeEdits(context, projectRoot, ownEntries({ ...config, servers: users }), async () => {
     for (const spec of users) {

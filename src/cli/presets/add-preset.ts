@@ -1,5 +1,6 @@
 /** `plugboard add --preset`: lists the presets, or adds one of them as a server. */
 
+import { isForeign } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Context, Flags } from '../cli-command.ts';
@@ -35,9 +36,9 @@ export async function addPreset(context: Context, args: readonly string[], flags
   const { values, version, unset, secrets } = await fill(context, preset, given, { name, scope });
   const raw = entryOf(preset, values, {
     version,
-    ownProgram: scope === 'project' ? PORTABLE : ownProgram(context.env),
+    ownProgram: isForeign({ scope }) ? PORTABLE : ownProgram(context.env),
     // A project's servers start in the project, and other agents that read the file do not support ${PROJECT_DIR}.
-    project: scope === 'project' ? '.' : '${PROJECT_DIR}',
+    project: isForeign({ scope }) ? '.' : '${PROJECT_DIR}',
   });
   const replace = flags['force'] === true;
   // Secrets were rejected above; the remaining values are the preset's own.

@@ -1,6 +1,7 @@
 /** Collects the values of a preset: from arguments, from defaults and the environment, and by asking. */
 
 import { resolve } from 'node:path';
+import { type EditableScope, isForeign } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Context } from '../cli-command.ts';
@@ -22,7 +23,7 @@ export interface Filled {
 /** Name and scope of the entry to write. */
 export interface Target {
   readonly name: string;
-  readonly scope: string;
+  readonly scope: EditableScope;
 }
 
 /** Parses `key=value` arguments; rejects an unknown key and suggests the nearest one. */
@@ -70,7 +71,7 @@ export async function fill(
       continue;
     }
     // A project's file is shared with people who have their own keys, and with agents that only support variables.
-    const secret = scope === 'project' ? '' : await askForKey(context, preset, need);
+    const secret = isForeign({ scope }) ? '' : await askForKey(context, preset, need);
     const id = `${name}-${need.key}`;
     if (secret === '') unset.push(need.variable);
     else secrets.set(id, secret);
@@ -83,22 +84,22 @@ export async function fill(
 function absolutePath(
   need: Need,
   value: string,
-  { scope, cwd }: { readonly scope: string; readonly cwd: string },
+  { scope, cwd }: { readonly scope: EditableScope; readonly cwd: string },
 ): string {
-  const isPath = need.kind === 'argument' && need.isPath === true && scope !== 'project';
+  const isPath = need.kind === 'argument' && need.isPath === true && !isForeign({ scope });
   return isPath && !/^(?:\$|~)/.test(value) ? resolve(cwd, value) : value;
 }
 
-function customary(need: Need, env: NodeJS.ProcessEnv, scope: string): string | undefined {
+function customary(need: Need, env: NodeJS.ProcessEnv, scope: EditableScope): string | undefined {
   // A project's servers start in the project folder, and other agents that read it do not support ${PROJECT_DIR}.
-  if (need.kind === 'argument') return scope === 'project' && need.isProject ? '.' : need.fallback;
+  if (need.kind === 'argument') return isForeign({ scope }) && need.isProject ? '.' : need.fallback;
   return env[need.variable] ? `\${${need.variable}}` : undefined;
 }
 
 /** Rejects an empty value, and a secret in a project's file, which everyone with the project can read. */
-function checked(need: Need, value: string, scope: string): string {
+function checked(need: Need, value: string, scope: EditableScope): string {
   if (value === '') throw usage(`${need.key} is empty.`, `It is ${need.description}.`);
-  if (need.kind === 'secret' && scope === 'project' && !REFERENCE.test(value)) {
+  if (need.kind === 'secret' && isForeign({ scope }) && !REFERENCE.test(value)) {
     throw usage(
       `Refusing to write a secret (${need.key}) into .mcp.json, which is shared.`,
       `Set ${need.variable}, and leave ${need.key} out or write ${need.key}='\${${need.variable}}'.`,

@@ -1,9 +1,10 @@
 /** The hosts of the daemon: one for all sessions of a folder whose servers would be started in the same way. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { isForeign, type ServerSpec, type Settings } from '../../config/entry.ts';
+import type { ServerSpec, Settings } from '../../config/entry.ts';
 import type { Home } from '../../config/home.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { isForeign } from '../../config/scopes.ts';
 import { isAtLeast } from '../../connection/log-levels.ts';
 import { createHost, type Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
