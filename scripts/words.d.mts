@@ -12,3 +12,4 @@ export interface Finding {
 export function commentsOf(code: string): [line: number, text: string][];
 export function findWords(code: string, file?: string): string[];
 export function findInCode(source: Source, file: string): Finding[];
+export function findPageWords(text: string, file?: string): string[];

@@ -1,5 +1,5 @@
 /**
- * Checks that texts are plain English: fails on words that the style of this project avoids, and on messages of another
+ * Checks that texts of code and pages are plain English: fails on words that the style of this project avoids, and on messages of another
  * form. `node scripts/words.mjs [file …]` checks; `--report [folder …]` prints every finding by folder and does not
  * fail. AGENTS.md has the rules.
  */
@@ -78,8 +78,42 @@ export function findInCode(source, file, builders = new Map()) {
   );
 }
 
+/** Avoided on pages in addition to {@link AVOIDED}. */
+const AVOIDED_ON_PAGES = [
+  [/\b(?:takes?|took|taken|taking) over\b/gi, 'imports, replaces'],
+  [/\bas it stands\b/gi, 'as it is'],
+  [/\bthe like\b/gi, 'list them, or "similar"'],
+  [/(?<=^|[.!?] )What\b(?![^.]*\?)/g, 'name the noun'],
+];
+
+const PAGE_FOLDERS = ['.', 'docs', 'bench', 'examples'];
+/** Pages whose text is in tests, in comments of the code or in the specification. */
+const WRITTEN_ELSEWHERE = /^(?:CHANGELOG|ARCHITECTURE|docs\/(?:protocol|surfaces|effort|attacks\/.*|api\/.*))\.md$/;
+
+/** One line for each avoided word in the prose of a page: outside of code, quotations, comments and generated tables. */
+export function findPageWords(text, file = '') {
+  const blank = (part) => part.replaceAll(/[^\n]/g, ' ');
+  const prose = text
+    .replaceAll(/^<!-- generated: [\s\S]*?^<!-- \/generated -->$/gm, blank)
+    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank)
+    .replaceAll(/<!--[\s\S]*?-->|`[^`\n]*`|"[^"\n]*"|\]\([^)\n]*\)/g, blank);
+  return prose
+    .split('\n')
+    .flatMap((line, index) =>
+      [...AVOIDED, ...AVOIDED_ON_PAGES].flatMap(([pattern, instead]) =>
+        [...line.matchAll(pattern)].map(([word]) => `${file}:${index + 1}: "${word}" (${instead})`),
+      ),
+    );
+}
+
+function pagesIn(folder) {
+  return readdirSync(join(root, folder), { recursive: folder === 'docs' })
+    .map((file) => join(folder, file))
+    .filter((file) => file.endsWith('.md') && !WRITTEN_ELSEWHERE.test(file));
+}
+
 /** Kinds of findings that fail the check. The others are only reported until none is left. */
-const FAILING = new Set(['comments']);
+const FAILING = new Set(['pages', 'comments']);
 
 function filesOf(folder) {
   if (!existsSync(join(root, folder))) return [];
@@ -106,6 +140,9 @@ function main(given) {
     })),
     ...findInCode(sources.get(file), file, builders),
   ]);
+  for (const file of PAGE_FOLDERS.flatMap(pagesIn).filter(isAsked))
+    for (const text of findPageWords(readFileSync(join(root, file), 'utf8'), file))
+      found.push({ kind: 'pages', text });
   const shown = isReport ? found : found.filter(({ kind }) => FAILING.has(kind));
   for (const { kind, text } of shown) process.stdout.write(`${text} [${kind}]\n`);
   if (isReport) process.stdout.write(summary(found));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findInCode, findWords } from '../scripts/words.mjs';
+import { findInCode, findPageWords, findWords } from '../scripts/words.mjs';
 import { parsed } from '../scripts/words-code.mjs';
 
 it('the check of words finds them in every kind of comment, and nowhere else', () => {
@@ -82,5 +82,24 @@ it('the check of words finds names of tests that do not state behaviour, and var
     'test names test/a.test.ts:3: "tells" (reports, sends, returns, notifies)',
     'shadowed test/a.test.ts:1: "it" (a name of vitest)',
     'shadowed test/a.test.ts:3: "test" (a name of vitest)',
+  ]);
+});
+
+it('the check of words finds them in the prose of a page, not in code, quotations or generated tables', () => {
+  const page = [
+    '# What is it?',
+    'What a server offers. Nobody calls `nobody` or "somebody".',
+    '<!-- generated: keys -->',
+    '| told |',
+    '<!-- /generated -->',
+    '```console',
+    '$ echo told',
+    '```',
+    'See [the page](told.md). It takes over.',
+  ].join('\n');
+  expect(findPageWords(page, 'docs/a.md').map((line) => line.replace(/ \(.*/, ''))).toEqual([
+    'docs/a.md:2: "Nobody"',
+    'docs/a.md:2: "What"',
+    'docs/a.md:9: "takes over"',
   ]);
 });

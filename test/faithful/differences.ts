@@ -43,7 +43,7 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
   },
   attribution: {
     what: 'Questions begin with the name of the server that asks; requests for completions have it in the first line of `systemPrompt`.',
-    why: 'Clients show every question as one of the gateway, so the text has to say whose it is.',
+    why: 'Clients show every question as one of the gateway, so the text has to name the server.',
   },
   identity: {
     what: 'Server name, version, instructions and capabilities are those of the gateway, also in `_meta` of modern results.',
@@ -54,7 +54,7 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
     why: 'Each client is spoken to in its own era; how long a list is fresh is decided by the gateway, which has all of them.',
   },
   logs: {
-    what: 'A log message without `logger` has the name of its server there, and `_meta` has `plugboard/server`. What is repaired or left out for a client is reported to it as a log message.',
+    what: 'A log message without `logger` has the name of its server there, and `_meta` has `plugboard/server`. Repaired and omitted items are reported to the client as log messages.',
     why: 'Messages of all servers arrive on one connection, and nothing is changed silently.',
   },
   pins: {
@@ -74,8 +74,8 @@ export const DIFFERENCES: Readonly<Record<DifferenceId, Difference>> = {
     why: 'Servers that answer with a general message write the cause there, and clients show messages to people and models. Code and data stay as they are.',
   },
   extensions: {
-    what: 'Legacy servers are not told which extensions a client has.',
-    why: 'They are told once, when they start, and one process works for several clients; modern servers are told with each request.',
+    what: 'Legacy servers do not learn which extensions a client has.',
+    why: 'They get capabilities once, when they start, and one process works for several clients; modern servers get them with each request.',
   },
   roots: {
     what: 'A client may be asked for its roots more often, or before a server asks.',
@@ -95,18 +95,18 @@ export const OTHERS: readonly Difference[] = [
   },
   {
     what: 'Notifications of extensions are passed in neither direction; requests of extensions are.',
-    why: 'A notification does not say which client or server it is for, and one process works for several clients.',
+    why: 'A notification does not name the client or server it is for, and one process works for several clients.',
   },
   {
     what: 'Members of an elicitation that no revision has are left out, in the question, its form and the answer; `_meta` is kept.',
     why: 'A client could show them as words of the gateway.',
   },
   {
-    what: 'Hidden text is removed from what servers say, and reported once.',
+    what: 'Hidden text is removed from text of servers, and reported once.',
     why: 'It can give a model orders that no person sees ([calls.md](calls.md), [security.md](security.md)).',
   },
   {
-    what: 'A result of more than `maxOutputTokens` is cut; a note says where all of it is, and how to read it.',
+    what: 'A result of more than `maxOutputTokens` is cut; a note has the path of the whole result, and how to read it.',
     why: 'One answer could fill the context of a model ([calls.md](calls.md)).',
   },
   {
@@ -118,7 +118,7 @@ export const OTHERS: readonly Difference[] = [
     why: 'JSON is read and written by JavaScript. Servers that need such numbers exactly have to use text.',
   },
   {
-    what: 'A completion has at most 8 192 tokens, whatever `maxTokens` a server wants, and there are limits for their number.',
+    what: 'A completion has at most 8 192 tokens, whatever `maxTokens` a server requests, and there are limits for their number.',
     why: 'Servers spend what the user pays for ([calls.md](calls.md)).',
   },
   {
@@ -127,11 +127,11 @@ export const OTHERS: readonly Difference[] = [
   },
   {
     what: 'Servers see `plugboard` as `clientInfo`, and a `progressToken`, a log level and empty `arguments` that the client did not send.',
-    why: 'They are connected to the gateway, which has tokens and levels of its own and passes on what each client wants.',
+    why: 'They are connected to the gateway, which has its own tokens and levels and passes on the messages that each client requested.',
   },
   {
     what: 'A question of a legacy server outside of any call is not put to a client, but for roots.',
-    why: 'It does not say whom it is about, and no client may be asked about the call of another.',
+    why: 'It does not name its call, and no client may be asked about the call of another.',
   },
 ];
 
