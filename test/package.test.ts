@@ -214,7 +214,7 @@ describe('the packed package', () => {
     expect(await run(process.execPath, ['readme.js'], consumer, env)).toBe(printed);
   });
 
-  it('H7: runs the examples from a folder that has nothing, with nothing on the PATH', async () => {
+  it('runs the examples from a folder that has nothing, with nothing on the PATH', async () => {
     const elsewhere = join(temp, 'elsewhere');
     mkdirSync(elsewhere);
     const printed: string[] = [];

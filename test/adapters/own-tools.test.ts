@@ -30,7 +30,7 @@ const mine: OwnTools[string] = {
 };
 const one = { tools: { one: () => '1' } };
 
-it('H1: provider adapters offer and run the tools of the author', async () => {
+it('provider adapters offer and run the tools of the author', async () => {
   const { host } = await world(one);
   const tools = { mine };
   const args = { who: 'Ada', loud: null };
@@ -67,7 +67,7 @@ it('H1: provider adapters offer and run the tools of the author', async () => {
   expect(calls).toEqual([{ who: 'Ada' }, { who: 'Ada' }, { who: 'no one' }, { who: 'Ada' }]);
 });
 
-it('H1: executeAll answers unknown names, leaves calls of tools it cannot run alone, and `has` names its own', async () => {
+it('executeAll answers unknown names, leaves calls of tools it cannot run alone, and `has` names its own', async () => {
   const { host } = await world(one);
   const use = (name: string): { type: 'tool_use'; id: string; name: string; input: object } => ({
     type: 'tool_use',
@@ -93,7 +93,7 @@ it('H1: executeAll answers unknown names, leaves calls of tools it cannot run al
   expect(await ids(withOwn)).toEqual(['mcp__s__one', 'mcp__s__invented', 'later']);
 });
 
-it("H1: the author's tool has the name, and the host's is left out and reported", async () => {
+it("the author's tool has the name, and the host's is left out and reported", async () => {
   const { host } = await world(one);
   const reported: unknown[] = [];
   const execute = (): string => 'my own';
@@ -110,7 +110,7 @@ it("H1: the author's tool has the name, and the host's is left out and reported"
   expect(toAiSdk(host, options)['mcp__s__one']).toBe(options.tools.mcp__s__one);
 });
 
-it('H1: AI SDK tools can be merged, spread and assigned', async () => {
+it('AI SDK tools can be merged, spread and assigned', async () => {
   const { host } = await world({ ...one, toolSearch: true });
   const own = { description: 'Mine.', inputSchema: {}, execute: () => 'mine' };
   const live = toAiSdk(host, { tools: { mine: own } });
@@ -131,7 +131,7 @@ it('H1: AI SDK tools can be merged, spread and assigned', async () => {
   expect(Object.keys(copy)).toEqual(['tool_search', 'call_tool', 'mine']);
 });
 
-it('H1: LangChain and pi keep the tools of the author next to live ones', async () => {
+it('LangChain and pi keep the tools of the author next to live ones', async () => {
   const { host } = await world(one);
   const own = { name: 'mine', invoke: async () => 'mine' };
   const tools = toLangChain(host, { tools: [own] });
@@ -151,7 +151,7 @@ it('H1: LangChain and pi keep the tools of the author next to live ones', async 
   expect(pi.tools.get('mcp__s__one')).toBe(piTool);
 });
 
-it('H1: a tool of the author that is called call_tool leaves found tools callable by name', async () => {
+it('a tool of the author that is called call_tool leaves found tools callable by name', async () => {
   const { host } = await world({ ...one, toolSearch: true });
   const openai = toOpenAI(host, { tools: { call_tool: { execute: () => 'mine' } } });
   const search = {

@@ -146,7 +146,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(caller.names()).toEqual(['tool_search', 'call_tool', 'mcp__s__picture', 'mcp__s__add']);
   });
 
-  it('H1: a found tool can be called through call_tool, with validation, approval and limits as by name', async () => {
+  it('a found tool can be called through call_tool, with validation, approval and limits as by name', async () => {
     const asked: unknown[] = [];
     const { host, server } = await world({
       toolSearch: true,
@@ -174,7 +174,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(JSON.stringify(await dispatched({ name: 'mcp__s__nope' }))).toContain('UNKNOWN_TOOL');
   });
 
-  it("H1: `found: 'call_tool'` keeps the list as it was, `found: 'name'` offers no call_tool", async () => {
+  it("`found: 'call_tool'` keeps the list as it was, `found: 'name'` offers no call_tool", async () => {
     const { host } = await world({ toolSearch: true });
     const fixed = make(host.session(), { found: 'call_tool' });
     const named = make(host.session(), { found: 'name' });
@@ -225,7 +225,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(JSON.stringify([sent, artifact, details])).toContain('for both');
   });
 
-  it('M8: media that the provider refuses becomes a file, and a note names it', async () => {
+  it('media that the provider refuses becomes a file, and a note names it', async () => {
     const bytes = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
     const { host } = await world({
       tools: {
@@ -249,7 +249,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(files.map((file) => readFileSync(file).equals(bytes))).toEqual([true, true, true]);
   });
 
-  it('M9: text arrives next to structured content, and both if asked for', async () => {
+  it('text arrives next to structured content, and both if asked for', async () => {
     const { host } = await world({
       tools: {
         both: () => ({

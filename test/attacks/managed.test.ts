@@ -90,7 +90,7 @@ describe('A22: a denied server', () => {
       status: 5,
       value: { error: { code: 'BLOCKED_BY_POLICY' } },
     });
-    // G12: adding it is not reported as a success.
+    // Adding it is not reported as a success.
     expect(
       await command(['add', 'evil', '--force', '--', ...[canary().command, ...canary().args]]),
     ).toMatchObject({ status: 5, value: { status: 'blocked', error: { code: 'BLOCKED_BY_POLICY' } } });

@@ -7,7 +7,7 @@ const MODEL = new URL('../../assets/tool-search.bin', import.meta.url);
 const WITHOUT_MODEL = 'warning: Tool search compares words only';
 const WITHOUT_LOCKS = 'info: The native module fs-native-extensions cannot be loaded here';
 
-describe('H5: an agent bundled by esbuild', () => {
+describe('an agent bundled by esbuild', () => {
   const place = new Place();
   afterAll(() => place.close());
 

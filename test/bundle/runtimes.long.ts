@@ -29,7 +29,7 @@ const SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const exec = promisify(execFile);
 
-describe('H5, M15: an agent runs, answers as it does under Node, and leaves no server when it is killed', () => {
+describe('an agent runs, answers as it does under Node, and leaves no server when it is killed', () => {
   const place = new Place();
 
   beforeAll(async () => {

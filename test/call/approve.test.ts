@@ -327,7 +327,7 @@ describe('CAL-2: answers', () => {
     await broken.host.close();
   });
 
-  it('M1: without a way to ask it is refused; the author learns what to do, a model does not', async () => {
+  it('without a way to ask it is refused; the author learns what to do, a model does not', async () => {
     const made = await world({ approve: undefined });
     const logged: unknown[] = [];
     made.host.on('log', ({ level, message }) => void logged.push([level, message]));

@@ -85,7 +85,7 @@ describe('CAL-6: the audit log', () => {
     expect(await it.audit()).toMatchObject([{ time: '2026-01-01T00:00:00.000Z', ms: 1_500 }]);
   });
 
-  it('G13: arguments and results are events of their own for who shows calls, and stay out of the audit', async () => {
+  it('arguments and results are events of their own for who shows calls, and stay out of the audit', async () => {
     const it = await world();
     const seen: unknown[] = [];
     for (const name of ['call.begin', 'call.arguments', 'call.result', 'call.end'] as const)

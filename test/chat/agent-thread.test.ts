@@ -81,7 +81,7 @@ const toolsOf = (at: number): string[] =>
 const lastResult = (): string => String(model.requests.at(-1)?.body.messages.at(-1).content);
 
 describe('SRV-4: the tools of a thread', () => {
-  it('G1: are the same in another folder, confined, or with limits of its own', async () => {
+  it('are the same in another folder, confined, or with limits of its own', async () => {
     await agent('x');
     const plain = toolsOf(-1);
     expect(plain).toEqual(
@@ -93,7 +93,7 @@ describe('SRV-4: the tools of a thread', () => {
     }
   });
 
-  it('G1: its built-in tools work in its folder', async () => {
+  it('its built-in tools work in its folder', async () => {
     place.write(join(other, 'here.txt'), 'of the other folder');
     script = [calling('mcp__workspace__read', { path: 'here.txt' })];
     await agent('read', { cwd: other });
@@ -110,7 +110,7 @@ describe('SRV-4: the tools of a thread', () => {
 });
 
 describe('SRV-4: a thread lasts over its replies', () => {
-  it('G6: an approval for this session is asked for once', async () => {
+  it('an approval for this session is asked for once', async () => {
     const remove = calling('mcp__notes__delete_note', { title: 'x' });
     script = [remove, { text: 'a' }, remove, { text: 'b' }];
     const { thread_id } = await agent('delete');
@@ -123,7 +123,7 @@ describe('SRV-4: a thread lasts over its replies', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('G6: tools that were found stay, also after the gateway was started again', async () => {
+  it('tools that were found stay, also after the gateway was started again', async () => {
     script = [calling('tool_search', { query: 'select:mcp__notes__read_note' }), { text: 'found' }];
     const { thread_id } = await agent('find', { config: { toolSearch: true } });
     expect(toolsOf(0)).toEqual(['tool_search']);
@@ -138,7 +138,7 @@ describe('SRV-4: a thread lasts over its replies', () => {
   it.each([
     ['as the provider reports it', 1_700],
     ['as estimated where the provider reports nothing', null],
-  ])('G4: is summarised when its window fills, %s', async (_, inputTokens) => {
+  ])('is summarised when its window fills, %s', async (_, inputTokens) => {
     script = [
       { text: 'word '.repeat(2_000), inputTokens },
       { text: 'SUMMARY', inputTokens: 10 },
@@ -156,7 +156,7 @@ describe('SRV-4: approval_policy never', () => {
   it.each([
     ['mcp__asking__ask', { text: 'Your name?' }, /"action":"cancel"/],
     ['mcp__asking__sample', { text: 'Write a poem' }, /does not serve sampling/],
-  ])('G7: asks no one anything: %s', async (name, args, result) => {
+  ])('asks no one anything: %s', async (name, args, result) => {
     script = [calling(name, args)];
     await agent('go', { approval_policy: 'never' });
     expect({ asked, result: lastResult() }).toEqual({ asked: [], result: expect.stringMatching(result) });

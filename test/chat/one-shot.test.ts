@@ -86,7 +86,7 @@ describe('UI-2: chat -p', () => {
     expect(readFileSync(join(folder, file), 'utf8').trim().split('\n')).toHaveLength(6);
   });
 
-  it('G4: summarises a conversation that fills the window when it is resumed, and keeps found tools', async () => {
+  it('summarises a conversation that fills the window when it is resumed, and keeps found tools', async () => {
     model = await ScriptedModel.start(
       { calls: [{ name: 'tool_search', arguments: { query: 'select:mcp__notes__read_note' } }] },
       { text: 'Hello Ann.', inputTokens: 9_000 },

@@ -59,7 +59,7 @@ describe('UI-2: chat in a terminal', () => {
     expect(await screen.text()).toMatch(/Go on with: plugboard chat --resume [0-9a-f-]{36}/);
   });
 
-  it('L13: resumes with the last exchange, breaks lines at words, and leaves at the second Ctrl-C', async () => {
+  it('resumes with the last exchange, breaks lines at words, and leaves at the second Ctrl-C', async () => {
     const long = `${'twelve-chars '.repeat(12)}end`;
     model = await ScriptedModel.start(
       { text: 'Hello Ann.' },

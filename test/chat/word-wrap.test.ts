@@ -7,7 +7,7 @@ function wrapped(pieces: readonly string[], columns: number | undefined): string
   return pieces.map((piece) => wrap.push(piece)).join('') + wrap.flush();
 }
 
-describe('L13: words that come in pieces', () => {
+describe('words that come in pieces', () => {
   it('go to the next line as a whole', () => {
     expect(wrapped(['a bc', 'd ef g', 'hij'], 7)).toBe('a bcd \nef ghij');
     expect(wrapped(['exactly ten', ' cells'], 11)).toBe('exactly ten\ncells');

@@ -162,7 +162,7 @@ it.each([
 it.each([
   ['with a daemon', {}],
   ['without one', { PLUGBOARD_DAEMON: '0' }],
-])('R1: a server that asks a command for roots gets the project, %s', async (_, env) => {
+])('a server that asks a command for roots gets the project, %s', async (_, env) => {
   const cwd = join(place.project, 'src');
   mkdirSync(cwd, { recursive: true });
   const { stdout } = await place.run(['call', 'asker', 'ask', 'method=roots/list'], { env, cwd });

@@ -62,7 +62,7 @@ it('F10: import takes a file in the format of any agent', async () => {
     },
   });
   expect(localServers()).toEqual({ z: { command: 'x', enabled: false } });
-  // L8: a transport that is written out is the same as the default.
+  // A transport that is written out is the same as the default.
   place.write(file, { mcpServers: { z: { type: 'stdio', command: 'x', disabled: true } } });
   expect((await place.json(['import', './servers.json', '--dry-run'])).value).toMatchObject({
     servers: [{ source: 'file', name: 'z', action: 'same' }],

@@ -48,7 +48,7 @@ it('CON-11: every command that can run there prints and ends as it does at home'
   expect(there).toEqual(atHome);
 });
 
-it('G15: reconnect replaces the process of a shared server, and needs a daemon', async () => {
+it('reconnect replaces the process of a shared server, and needs a daemon', async () => {
   world.configure({ s: world.server() });
   const alone = await run(['reconnect', 's']);
   expect([alone.status, alone.stderr]).toEqual([2, expect.stringContaining('The daemon is not running')]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { checkNetwork } from '../../src/doctor/machine-checks.ts';
 
-it('H6: doctor names the proxies in use without passwords, and what is wrong with them', () => {
+it('doctor names the proxies in use without passwords, and what is wrong with them', () => {
   expect(checkNetwork({ env: { NO_PROXY: '*' } })).toEqual([]);
   const env = {
     HTTPS_PROXY: 'http://ada:hunter2@proxy.example:3128',

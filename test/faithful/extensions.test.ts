@@ -69,7 +69,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
 
   afterAll(() => world.close());
 
-  it('SRV-20.10: are declared by the gateway, but for the state of one agent’s sandbox', async () => {
+  it('SRV-10.10: are declared by the gateway, but for the state of one agent’s sandbox', async () => {
     const modern = await world.client('modern', 'http');
     const { capabilities } = (await modern.request('server/discover')) as { capabilities: Json };
     const { 'io.modelcontextprotocol/tasks': _tasks, ...extensions } = capabilities['extensions'] as Json;
@@ -84,7 +84,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
     expect(opened.capabilities['extensions']).toEqual(extensions);
   });
 
-  it('SRV-20.10: have their methods handed to the server that declares them, in both directions unchanged', async () => {
+  it('SRV-10.10: have their methods handed to the server that declares them, in both directions unchanged', async () => {
     for (const client of able) {
       expect([
         client.name,
@@ -102,7 +102,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
     }
   });
 
-  it('SRV-20.10: names of tools and addresses in their params are the server’s own', async () => {
+  it('SRV-10.10: names of tools and addresses in their params are the server’s own', async () => {
     for (const client of able) {
       const uri = 'ui://plugboard-server/apps/ui%3A%2F%2Ftime%2Fapp.html';
       await client.answer('com.example/run', { name: 'apps__rich', uri });
@@ -114,7 +114,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
     }
   });
 
-  it('SRV-20.10: a method that no server declares is −32601, and reaches no server', async () => {
+  it('SRV-10.10: a method that no server declares is −32601, and reaches no server', async () => {
     for (const client of able) {
       for (const method of ['widgets/list', 'codex/sandbox-state/update', 'roots/list', 'com.other/run']) {
         const { error } = (await client.answer(method)) as { error: Json };
@@ -128,7 +128,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
     }
   });
 
-  it('SRV-20.10: resources that no list contains are read from the server that gave them, byte for byte', async () => {
+  it('SRV-10.10: resources that no list contains are read from the server that gave them, byte for byte', async () => {
     for (const client of able) {
       await client.request('skills/list');
       const [skill, page] = [
@@ -142,7 +142,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
     expect(asked.filter(({ method }) => method === 'resources/read')).toEqual([]);
   });
 
-  it('SRV-20.10: tools for user interfaces are listed for clients that show these and for no one else', async () => {
+  it('SRV-10.10: tools for user interfaces are listed for clients that show these and for no one else', async () => {
     const namesFor = async (client: RawClient): Promise<readonly string[]> => {
       const { tools } = (await client.request('tools/list')) as { tools: { name: string }[] };
       return tools.map(({ name }) => name).sort();
@@ -165,7 +165,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
     expect((await world.host.search('rich')).map(({ name }) => name)).not.toContain('mcp__apps__rich');
   });
 
-  it('SRV-20.10: a user interface calls its tool by the server’s own name, unless two servers have it', async () => {
+  it('SRV-10.10: a user interface calls its tool by the server’s own name, unless two servers have it', async () => {
     for (const client of able) {
       for (const name of ['apps__rich', 'rich']) {
         const { content } = await client.request('tools/call', { name });
@@ -177,7 +177,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
   });
 });
 
-it('SRV-20.10: an extension of two servers needs a server’s name; a lone server has every address', async () => {
+it('SRV-10.10: an extension of two servers needs a server’s name; a lone server has every address', async () => {
   const skills = { 'skills/list': { result: { skills: [] } } };
   const capabilities = { tools: {}, extensions: { [SKILLS]: {} } };
   const world = await openWorld({
@@ -207,7 +207,7 @@ it('SRV-20.10: an extension of two servers needs a server’s name; a lone serve
   }
 });
 
-it('SRV-20.10: the extensions of a client reach modern servers with each of its requests', async () => {
+it('SRV-10.10: the extensions of a client reach modern servers with each of its requests', async () => {
   const world = await openWorld({
     near: { era: 'modern', capabilities: CAPABILITIES, answers },
     far: { era: 'modern', over: 'http', capabilities: CAPABILITIES, answers },

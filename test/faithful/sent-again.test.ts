@@ -97,7 +97,7 @@ async function dropped(world: Paying, params: Record<string, unknown>): Promise<
 }
 
 it.each(['legacy', 'modern'] as const)(
-  'SRV-20.8: answers whose connection broke are sent again, and are not asked for twice (%s server)',
+  'SRV-10.8: answers whose connection broke are sent again, and are not asked for twice (%s server)',
   async (eras) => {
     const world = await paying(eras);
     const retry = await answered(world.url);
@@ -108,7 +108,7 @@ it.each(['legacy', 'modern'] as const)(
   },
 );
 
-it('SRV-20.8: answers that are sent again while the tool works wait for the same result', async () => {
+it('SRV-10.8: answers that are sent again while the tool works wait for the same result', async () => {
   const world = await paying('modern');
   const retry = await answered(world.url);
   const first = modern(world.url, 2, 'tools/call', retry, CAPABILITIES);
@@ -122,7 +122,7 @@ it('SRV-20.8: answers that are sent again while the tool works wait for the same
   expect([...answers, third.messages, world.works]).toMatchObject([PAID, PAID, PAID, 1]);
 });
 
-it('SRV-20.8: another request cannot have the result of answers that were given', async () => {
+it('SRV-10.8: another request cannot have the result of answers that were given', async () => {
   const world = await paying('modern');
   const retry = await answered(world.url);
   world.done.open();

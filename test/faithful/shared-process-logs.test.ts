@@ -9,7 +9,7 @@ const QUESTION = {
   params: { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } },
 };
 
-it('SRV-20.7: a question that one client leaves open keeps no log message from another', async () => {
+it('SRV-10.7: a question that one client leaves open keeps no log message from another', async () => {
   const { host, close } = await smallHost({
     eras: 'modern',
     capabilities: { tools: {}, logging: {} },
@@ -35,7 +35,7 @@ it('SRV-20.7: a question that one client leaves open keeps no log message from a
   await close();
 });
 
-it('SRV-20.7: a client gets its level from a process that has the roots of another client', async () => {
+it('SRV-10.7: a client gets its level from a process that has the roots of another client', async () => {
   let level = 'info';
   const { host, server, close } = await smallHost({
     eras: 'legacy',

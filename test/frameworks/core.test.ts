@@ -20,7 +20,7 @@ const CELLS = {
   Anthropic: ['own tools'],
 };
 
-it.each(Object.entries(CELLS))('H1, M8: %s with the real package: %j', async (name, scenarios) => {
+it.each(Object.entries(CELLS))('%s with the real package: %j', async (name, scenarios) => {
   const agent = await AGENTS[name]?.make(load);
   const outcomes = await Promise.all(
     scenarios.map(async (scenario) => {

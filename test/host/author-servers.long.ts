@@ -196,7 +196,7 @@ describe('twenty real servers', () => {
     );
   });
 
-  it('M16: quotes the reason of those that lack a key, an address or the network', {
+  it('quotes the reason of those that lack a key, an address or the network', {
     timeout: RUN_MS,
   }, async () => {
     const without = await createHost({

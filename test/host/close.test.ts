@@ -1,4 +1,4 @@
-/** `close()` settles every call, wherever it waits (M12 of the author's review). */
+/** `close()` settles every call, wherever it waits. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -89,7 +89,7 @@ describe('servers that crash', () => {
     expect(await textOf(host.call('mcp__s__a'))).toBe('a');
   });
 
-  it('G15: reconnect replaces a running server, starts one that is not, and rejects with the reason', async () => {
+  it('reconnect replaces a running server, starts one that is not, and rejects with the reason', async () => {
     const broken = { command: process.execPath, args: ['-e', 'process.exit(3)'] };
     const host = await world.host({
       connect: 'none',

@@ -59,8 +59,8 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof PlugboardError ? error.toJSON() : error),
   );
 
-describe('servers in this process (M10)', () => {
-  it('M10: calls a server of the kit, reads from it, and shows where it runs', async () => {
+describe('servers in this process', () => {
+  it('calls a server of the kit, reads from it, and shows where it runs', async () => {
     const host = await hostWith({ weather: { inProcess: weather(), approval: 'approve' } });
     expect((await host.call('mcp__weather__today')).content).toEqual([{ type: 'text', text: 'Sunny' }]);
     expect((await host.read('weather', 'weather://map')).contents).toMatchObject([{ text: 'a map' }]);
@@ -74,7 +74,7 @@ describe('servers in this process (M10)', () => {
     });
   });
 
-  it('M10: keeps nothing of it in the home, neither lists nor eras nor pins', async () => {
+  it('keeps nothing of it in the home, neither lists nor eras nor pins', async () => {
     const dir = folder();
     const money = defineServer({
       name: 'money',
@@ -94,7 +94,7 @@ describe('servers in this process (M10)', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('M10: is joined again by reconnect and after its connection ended, and left alone by a reload', async () => {
+  it('is joined again by reconnect and after its connection ended, and left alone by a reload', async () => {
     const server = weather();
     const host = await hostWith({ weather: { inProcess: server, approval: 'approve' } });
     await host.reconnect('weather');
@@ -113,7 +113,7 @@ describe('servers in this process (M10)', () => {
     await host.close();
   });
 
-  it('M10: makes a server for each connection with a function, and closes what it made', async () => {
+  it('makes a server for each connection with a function, and closes what it made', async () => {
     let made = 0;
     let closed = 0;
     const make = ({ name }: { readonly name: string }) => {
@@ -154,13 +154,13 @@ describe('servers in this process (M10)', () => {
     expect(made).toBeGreaterThan(1);
   });
 
-  it('M10: a program waits for its answers and for the end of the host, though nothing else keeps it running', async () => {
+  it('a program waits for its answers and for the end of the host, though nothing else keeps it running', async () => {
     const program = fileURLToPath(new URL('../fixtures/in-process-alone.mjs', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [program]);
     expect(stdout).toBe('TIMEOUT\nCANCELLED\nclosed\n');
   });
 
-  it('M10: takes servers of the official SDK, v1 and v2, one connection for each object', async () => {
+  it('takes servers of the official SDK, v1 and v2, one connection for each object', async () => {
     const v2 = new McpServer({ name: 'two', version: '1.0.0' });
     v2.registerTool('hello', { description: 'Greets.' }, () => ({
       content: [{ type: 'text', text: 'v2' }],
@@ -190,7 +190,7 @@ describe('servers in this process (M10)', () => {
     });
   });
 
-  it('M10: reports a function that throws, and one that returns something else', async () => {
+  it('reports a function that throws, and one that returns something else', async () => {
     const host = await hostWith({
       broken: {
         inProcess: () => {
@@ -208,7 +208,7 @@ describe('servers in this process (M10)', () => {
     ]);
   });
 
-  it('M10: refuses what is not a server, what is two kinds at once, and the key in a file', async () => {
+  it('refuses what is not a server, what is two kinds at once, and the key in a file', async () => {
     const refused = (entry: unknown): Promise<unknown> =>
       failure(hostWith({ x: entry } as HostOptions['servers']));
     expect(await refused({ inProcess: {} })).toMatchObject({
@@ -233,7 +233,7 @@ describe('servers in this process (M10)', () => {
     expect(await failure(host.save('y', { inProcess: weather() }))).toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  it('M10: is added and removed while the host runs, and stays out of the daemon', async () => {
+  it('is added and removed while the host runs, and stays out of the daemon', async () => {
     const host = await hostWith({}, { daemon: true });
     const report = await host.add('weather', { inProcess: weather(), approval: 'approve' });
     expect(report).toMatchObject({ status: 'connected', transport: 'in-process' });
@@ -243,8 +243,8 @@ describe('servers in this process (M10)', () => {
   });
 });
 
-describe('openTransport (M11)', () => {
-  it('M11: replaces only servers given in code, and keeps nothing of them', async () => {
+describe('openTransport', () => {
+  it('replaces only servers given in code, and keeps nothing of them', async () => {
     const dir = folder();
     const home = join(dir, 'home');
     const scripted = scriptedServer({ tools: { today: () => 'Sunny' } });
@@ -284,7 +284,7 @@ describe('openTransport (M11)', () => {
     expect(traces(home, ['today'])).toEqual([]);
   });
 
-  it('M11: a server that openTransport leaves to its entry is cached as any other', async () => {
+  it('a server that openTransport leaves to its entry is cached as any other', async () => {
     const dir = folder();
     const home = join(dir, 'home');
     const program = new URL('../fixtures/echo.mjs', import.meta.url);

@@ -101,7 +101,7 @@ describe('hints of the library name code, not commands', () => {
   });
 });
 
-describe('answers of approve (L17)', () => {
+describe('answers of approve', () => {
   const calling = async (options: HostOptions, signal?: AbortSignal): Promise<unknown> => {
     const host = await testHost({ servers: greeter(), ...options });
     return failure(host.call('mcp__s__greet', {}, { signal }));
@@ -135,7 +135,7 @@ describe('answers of approve (L17)', () => {
   });
 });
 
-describe('options (L17)', () => {
+describe('options', () => {
   it.each([
     [
       { toolSearch: 'banana' },
@@ -358,7 +358,7 @@ describe('a server that fails', () => {
   });
 });
 
-describe('a session that has ended (L17)', () => {
+describe('a session that has ended', () => {
   it('refuses calls and reads', async () => {
     const host = await testHost({ servers: greeter(), approve: () => 'allow' });
     const session = host.session({ approve: () => 'allow' });
@@ -376,10 +376,10 @@ describe('a session that has ended (L17)', () => {
   });
 });
 
-describe('the reason of a failed start (M16)', () => {
+describe('the reason of a failed start', () => {
   const program = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
-  it('M16: the first lines of stderr are kept with the last, and the reason is quoted', async () => {
+  it('the first lines of stderr are kept with the last, and the reason is quoted', async () => {
     const host = await testHost({ servers: { s: { command: 'node', args: [program('stdio-usage.mjs')] } } });
     const { message, stderr = '' } = host.servers()[0]?.error ?? { message: '' };
     expect(message).toBe(
@@ -393,7 +393,7 @@ describe('the reason of a failed start (M16)', () => {
     ]);
   });
 
-  it('M16: a start that took too long names the network failure that the server reported', async () => {
+  it('a start that took too long names the network failure that the server reported', async () => {
     const clock = fakeClock();
     const reported = createGate();
     const host = await createTestHost({

@@ -40,7 +40,7 @@ async function hostWith(env: NodeJS.ProcessEnv, url: string, more: Partial<HostO
   );
 }
 
-describe('H6: a server that only the proxy can reach', () => {
+describe('a server that only the proxy can reach', () => {
   it('LIB-1: is called in both eras and over SSE, with TLS of a private authority', async () => {
     const server = kept(await startHttpServer());
     const front = kept(await startTlsFront(server.origin, 'mcp'));
@@ -184,7 +184,7 @@ describe('H6: a server that only the proxy can reach', () => {
   });
 });
 
-describe('H6: what is reported about a proxy', () => {
+describe('what is reported about a proxy', () => {
   const refusal = async (
     env: NodeJS.ProcessEnv,
     url = 'https://far.proxied.test/mcp',

@@ -19,7 +19,7 @@ function deadPid(): number {
   return spawnSync(process.execPath, ['-e', '']).pid;
 }
 
-describe('M15: locks where the system has none for us', () => {
+describe('locks where the system has none for us', () => {
   it('are held by one at a time and leave no file', async () => {
     const lock = lockFile();
     const release = await tryHold(lock);

@@ -206,7 +206,7 @@ describe('SRV-5: questions of calls over the API', () => {
 describe('SRV-2: questions of gateway clients that cannot ask their own user', () => {
   const headers = { authorization: `Bearer ${CALLING_TOKEN}` };
 
-  it('M1: are refused while no one looks at the page, without the rule to change, which is not for models', async () => {
+  it('are refused while no one looks at the page, without the rule to change, which is not for models', async () => {
     const { served } = await setUp({ script: write, config: ask });
     const { messages } = await modern(served.url, 1, 'tools/call', { name: 'small__write' }, {}, headers);
     expect(messages).toMatchObject([

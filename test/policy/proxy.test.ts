@@ -9,7 +9,7 @@ function shown(url: string, env: Record<string, string>, forced?: boolean): stri
   return proxy && `${proxy.from} ${proxy.shown}`;
 }
 
-describe('H6: which requests go through a proxy', () => {
+describe('which requests go through a proxy', () => {
   it.each<[url: string, env: Record<string, string>, expected: string | undefined]>([
     ['https://a.example/', {}, undefined],
     ['https://a.example/', { HTTPS_PROXY: P }, `HTTPS_PROXY ${P}`],

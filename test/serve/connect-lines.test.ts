@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connectLines, reachableUrl } from '../../src/serve/connect-lines.ts';
 
-it('L3: an address that listens everywhere is shown as other machines can use it', () => {
+it('an address that listens everywhere is shown as other machines can use it', () => {
   const at = (address: string, internal: boolean) => ({
     address,
     internal,
@@ -24,7 +24,7 @@ it('L3: an address that listens everywhere is shown as other machines can use it
   ]);
 });
 
-it('L4: typed lines read a stored token from its file, lines for files name a placeholder', () => {
+it('typed lines read a stored token from its file, lines for files name a placeholder', () => {
   const shellToken = '$(cat /home/ada/.config/plugboard/gateway-token)';
   const lines = connectLines({ url: 'http://127.0.0.1:7420/mcp', token: '<token>', shellToken });
   const of = (agent: string): string => lines.find((each) => each.agent === agent)?.lines.join('\n') ?? '';

@@ -66,7 +66,7 @@ describe('SRV-2: approvals of gateway clients', () => {
     expect(asked[1]).toEqual(['elicitation/create', expect.stringContaining('{"path":"a"}')]);
   });
 
-  it('M1: a client that cannot be asked is refused; its log has the rule to change, its model does not', async () => {
+  it('a client that cannot be asked is refused; its log has the rule to change, its model does not', async () => {
     const small = await hosted(script, rule);
     const logged: string[] = [];
     small.host.on('log', ({ message }) => void logged.push(message));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createTestHost, scriptedServer } from '../../src/testing/index.ts';
 
-describe('createTestHost (M11)', () => {
-  it('M11: has only the servers of the test, in a home that is gone after close', async () => {
+describe('createTestHost', () => {
+  it('has only the servers of the test, in a home that is gone after close', async () => {
     const weather = scriptedServer({ tools: { today: () => 'Sunny' } });
     const host = await createTestHost({
       servers: { weather: { inProcess: weather, approval: 'approve' } },

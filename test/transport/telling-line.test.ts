@@ -95,12 +95,12 @@ code: 'ECONNREFUSED',
   ['only notices', 'starting\nserving on stdio', 'serving on stdio'],
 ];
 
-describe('the reason of a failed start (M16)', () => {
-  it.each(RECORDED)('M16: %s', (_program, stderr, reason) => {
+describe('the reason of a failed start', () => {
+  it.each(RECORDED)('%s', (_program, stderr, reason) => {
     expect(causeLine(stderr)).toBe(reason);
   });
 
-  it('M16: of a program that had started, the last error is the reason', () => {
+  it('of a program that had started, the last error is the reason', () => {
     const stderr = 'Error: first, handled\nserving\nError: second, fatal';
     expect([causeLine(stderr), causeLine(stderr, { latest: true })]).toEqual([
       'Error: first, handled',
@@ -108,7 +108,7 @@ describe('the reason of a failed start (M16)', () => {
     ]);
   });
 
-  it('M16: notices are not errors', () => {
+  it('notices are not errors', () => {
     expect(['serving on stdio', '[WARNING] We recommend rk_* keys'].map(isErrorLine)).toEqual([false, false]);
   });
 });

@@ -42,7 +42,7 @@ describe('CAT-8: the ranker on the guard set', () => {
     expect(recall(rank, 5)).toBeGreaterThan(recall(lexical, 5));
   });
 
-  it('H5: without the asset it is still better than BM25F alone', () => {
+  it('without the asset it is still better than BM25F alone', () => {
     const words = buildIndex(GUARD_TOOLS, lexicalModel());
     const withoutAsset: Rank = (query) => words.search(query, { limit: 10 }).map((hit) => hit.tool.name);
     expect(recall(withoutAsset, 1)).toBeGreaterThan(recall(lexicalRank(), 1));
