@@ -29,6 +29,9 @@ const FEATURES = [
   ...ids('UI', [1, 2, 3, 4]),
 ];
 
+/** Ids of faults, attacks and features, as names of tests and comments cite them. */
+const ID = /(?<![\w-])(?:[AF]\d{1,2}|(?:AGT|AUT|CAL|CAT|CFG|CON|KIT|LIB|MOV|POL|SRV|SVC|UI)-\d+)(?![\w-])/g;
+
 const command = join(ROOT, 'dist', 'bin', 'plugboard.cjs');
 const exec = promisify(execFile);
 
@@ -149,6 +152,22 @@ describe('all pages', () => {
       tests.filter((file) => !new RegExp(`\\b${id}\\b`).test(page(file))).map((file) => `${id} ${file}`),
     );
     expect({ idle, wrong }).toEqual({ idle: [], wrong: [] });
+  });
+
+  it('every id in code, tests and pages is defined in a table of the docs', () => {
+    const defined = new Set(
+      ['docs/ids.md', 'docs/features.md', 'docs/security.md'].flatMap((file) =>
+        [...page(file).matchAll(/^\| (\w+(?:-\d+)?) +\|/gm)].map(([, id]) => id),
+      ),
+    );
+    const cited = ['src', 'test', 'docs'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.(?:ts|mjs|md)$/.test(file))
+        .flatMap((file) =>
+          [...page(join(folder, file)).matchAll(ID)].map(([id]) => ({ id, file: join(folder, file) })),
+        ),
+    );
+    expect(cited.filter(({ id }) => !defined.has(id))).toEqual([]);
   });
 
   it('the page for agents stays short', () => {
