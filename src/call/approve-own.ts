@@ -19,7 +19,7 @@ export interface OwnAction {
 
 /** Resolves if a session may use one of our own tools with these arguments; rejects with the reason. */
 export async function approveOwn(
-  context: Pick<CallContext, 'openQuestions' | 'log' | 'settings' | 'allowAlways' | 'alwaysAllowed'>,
+  context: Pick<CallContext, 'openQuestions' | 'log' | 'settings' | 'approvals'>,
   session: Session,
   { tool, arguments: args, annotations, signal }: OwnAction,
 ): Promise<void> {
@@ -32,7 +32,7 @@ export async function approveOwn(
     hints: annotations,
     trusted: true,
     sessionAllows: session.allowed,
-    alwaysAllows: context.alwaysAllowed,
+    alwaysAllows: context.approvals.always,
   });
   if (decision.kind === 'pass') return;
   if (decision.kind === 'deny')
@@ -56,7 +56,7 @@ export async function approveOwn(
   });
   if (granted !== 'allow') session.allowed.add(names.rule);
   if (granted === 'allow-always' && askRule === undefined)
-    await context.allowAlways({ name: OWN, scope: 'code', baseDir: '' }, names.rule);
+    await context.approvals.allowAlways({ name: OWN, scope: 'code', baseDir: '' }, names.rule);
 }
 
 function namesOf(tool: string): RuleNames {

@@ -15,7 +15,7 @@ import {
   sessionRule,
 } from '../policy/approval.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
-import type { Call, CallContext, Handler, Stage } from './call.ts';
+import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
 import type { Session } from './session.ts';
 import { namesOf, settingsIn, settingsOf } from './settings.ts';
 
@@ -27,7 +27,7 @@ export const approve: Stage = (context, next) => (call) => {
     names: namesOf(context, call),
     settings: context.settings(),
     sessionAllows: call.session.allowed,
-    alwaysAllows: context.alwaysAllowed,
+    alwaysAllows: context.approvals.always,
   });
   switch (decision.kind) {
     case 'pass':
@@ -123,7 +123,7 @@ async function ask(
       call.decision = `asked: ${answer}`;
     },
   });
-  if (granted !== 'allow') await keepAllowed(context, session, { spec, rule, askRule }, granted);
+  if (granted !== 'allow') await keepAllowed(context.approvals, session, { spec, rule, askRule }, granted);
   return next(call);
 }
 
@@ -132,7 +132,7 @@ async function ask(
  * the session.
  */
 export async function keepAllowed(
-  context: Pick<CallContext, 'allowAlways'>,
+  approvals: Approvals,
   session: Pick<Session, 'allowed'>,
   {
     spec,
@@ -142,7 +142,7 @@ export async function keepAllowed(
   granted: 'allow-session' | 'allow-always',
 ): Promise<void> {
   session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
-  if (granted === 'allow-always' && askRule === undefined) await context.allowAlways(spec, rule);
+  if (granted === 'allow-always' && askRule === undefined) await approvals.allowAlways(spec, rule);
 }
 
 /** Returns what a program's author can change in code; entries of files belong to the person. */

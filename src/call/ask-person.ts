@@ -51,14 +51,14 @@ export function howToAllow(
 
 /** Resolves with an approval; rejects with DENIED, CANCELLED, or APPROVAL_REQUIRED if the session cannot be asked. */
 export async function askPerson(
-  { openQuestions, log }: Pick<CallContext, 'openQuestions' | 'log'>,
+  context: Pick<CallContext, 'openQuestions' | 'log'>,
   session: Session,
   { request, call, subject, undone, advice, signal, answered }: PersonQuestion,
 ): Promise<Granted> {
   const { approve: put } = session;
   const { server, reason } = request;
   const refused = (message: string, why = 'No one can be asked here.'): PlugboardError => {
-    log(server, 'warning', `${message}. To allow it, ${advice}.`, session.id);
+    context.log(server, 'warning', `${message}. To allow it, ${advice}.`, session.id);
     return new PlugboardError('APPROVAL_REQUIRED', message, {
       server,
       hint: {
@@ -76,7 +76,7 @@ export async function askPerson(
     });
   }
   const asked: Omit<ApprovalRequest, 'signal'> = { ...request, session: session.id };
-  const question = openQuestions.put({ kind: 'approval', ...asked }, signal, call);
+  const question = context.openQuestions.put({ kind: 'approval', ...asked }, signal, call);
   let failed: PlugboardError | undefined;
   const given = async (): Promise<ApprovalAnswer> => {
     try {

@@ -1,7 +1,6 @@
 /** The state of one call in the pipeline, and the type of a stage. */
 
-import type { TaskSupport } from '../catalog/accept.ts';
-import type { Snapshot } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { MediaLimits } from '../catalog/media-bytes.ts';
 import type { ReadResult, ResourceListing } from '../catalog/resources.ts';
@@ -14,7 +13,7 @@ import type { Identity } from '../config/rules.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
 import type { OpenQuestions } from '../connection/open-questions.ts';
-import type { Params, Progress } from '../connection/peer.ts';
+import type { Progress } from '../connection/peer.ts';
 import type { KeptTasks } from '../connection/tasks-kept.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Cancellable } from '../lib/cancellation.ts';
@@ -24,12 +23,12 @@ import type { RuleNames } from '../policy/approval.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
-import type { ForwardedTasks, TaskRequest } from './forwarded-task.ts';
-import type { InFlightWork } from './in-flight-work.ts';
+import type { TaskRequest } from './forwarded-task.ts';
 import type { Outcome } from './outcome.ts';
 import type { OutputFiles } from './output-files.ts';
 import type { Session } from './session.ts';
-import type { SessionRouter } from './session-router.ts';
+import type { Questions } from './session-questions.ts';
+import type { SessionWork } from './session-work.ts';
 import type { ShapedResult } from './shape.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -133,69 +132,65 @@ export interface ResourceAccess {
   read(call: Call, server: string, uri: string): Promise<ReadResult>;
 }
 
+/** "Always" answers, for this host and for later ones. */
+export interface Approvals {
+  /** Rules of "always" answers since the configuration was read, in the format of `sessionRule`. */
+  readonly always: ReadonlySet<string>;
+  /** Saves an "always" answer. */
+  allowAlways(spec: Identity, rule: string): Promise<void>;
+}
+
+/** How results are limited for the model, and where the rest of them is saved. */
+export interface OutputContext {
+  readonly files: OutputFiles;
+  /** From the environment; overrides the configuration's default. */
+  readonly maxTokens: number | undefined;
+  /** Media that the model accepts; unset means accepted. */
+  readonly model: { readonly images?: boolean; readonly audio?: boolean };
+}
+
 /** The dependencies of stages, provided by the host. */
 export interface CallContext {
   readonly clock: Clock;
-  readonly snapshot: () => Snapshot;
+  readonly catalog: Pick<Catalog, 'snapshot' | 'listing'>;
   readonly deferral: () => Deferral;
   readonly search: Search;
-  readonly resources: ResourceAccess;
-  /** Returns a server's instructions for models, cleaned and bounded. */
-  readonly instructions: (server: string) => string | undefined;
+  /** Undefined if learning is off. */
+  readonly searchUsage: SearchUsage | undefined;
   /** The form of tool names for clients of the gateway. */
   readonly gatewayNaming: NameForm;
-  readonly connection: (server: string, session: Session) => Connection | undefined;
+  readonly resources: ResourceAccess;
+  /** Decides which process serves a session, and tracks which call a process works on. */
+  readonly work: SessionWork;
+  /** Answers the questions of servers. */
+  readonly questions: Questions;
+  /** The pending questions, which every surface can show. */
+  readonly openQuestions: OpenQuestions;
+  readonly approvals: Approvals;
+  readonly tasks: KeptTasks;
+  readonly output: OutputContext;
+  readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
+  /** Called when hidden text was removed from a result; reported once for each place. */
+  readonly hidden: HiddenReport;
+  readonly audit: AuditLog;
+  /** Undefined unless the user enabled it. */
+  readonly telemetry: Telemetry | undefined;
+  /** Aborted when the host closes. */
+  readonly closing: AbortSignal;
+  settings(): Settings;
+  sandboxState(): unknown;
+  /** `session`: the only one whose client gets it. */
+  log(server: string, level: 'info' | 'warning', message: string, session?: string): void;
+  /** Loaded by the first call, not at every start. */
+  argumentChecker(): Promise<ArgumentChecker>;
+  connection(server: string, session: Session): Connection | undefined;
+  /** Returns why the server that a name begins with has no tools to call, if that is known. */
+  absenceOf(name: string): PlugboardError | undefined;
   /**
    * Rereads the list of the server that an unknown name begins with, connecting it first if it is idle; undefined:
    * the tool is known not to exist.
    */
-  readonly relisted: (name: string, session: Session) => Promise<void> | undefined;
-  /** Returns why the server that a name begins with has no tools to call, if that is known. */
-  readonly absent: (name: string) => PlugboardError | undefined;
-  readonly settings: () => Settings;
-  readonly sandboxState: () => unknown;
-  readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
-  /** `session`: the only one whose client gets it. */
-  readonly log: (server: string, level: 'info' | 'warning', message: string, session?: string) => void;
-  /** Called when hidden text was removed from a result; reported once for each place. */
-  readonly hidden: HiddenReport;
-  readonly outputs: OutputFiles;
-  readonly audit: AuditLog;
-  /** The pending questions, which every surface can show. */
-  readonly openQuestions: OpenQuestions;
-  /** Tracks which call a server works on, and thus where its questions are sent. */
-  readonly inFlight: InFlightWork;
-  /** The session router. */
-  readonly router: SessionRouter;
-  /** Returns the fields that a request for a session forwards to its server. */
-  readonly handedOn: (
-    connection: Connection,
-    session: Session,
-    given: HandedOn | undefined,
-  ) => HandedOn | undefined;
-  /** Answers a question that a task of this call asked. */
-  readonly answer: (call: Call, method: string, params: Params, key?: string) => Promise<unknown>;
-  /** Whether calls of a tool may, must or must not be tasks; undefined: its server does not support tasks. */
-  readonly taskSupport: (tool: Tool) => TaskSupport | undefined;
-  /** Tasks that are followed by their callers. */
-  readonly handed: ForwardedTasks;
-  readonly tasks: KeptTasks;
-  /** Aborted when the host closes. */
-  readonly leave: AbortSignal;
-  /** Search usage; undefined if learning is off. */
-  readonly searchUsage: SearchUsage | undefined;
-  /** Undefined unless the user enabled it. */
-  readonly telemetry: Telemetry | undefined;
-  /** From the environment; overrides the configuration's default. */
-  readonly maxOutputTokens: number | undefined;
-  /** Media that the model accepts; unset means accepted. */
-  readonly model: { readonly images?: boolean; readonly audio?: boolean };
-  /** Saves an "always" answer for later hosts. */
-  readonly allowAlways: (spec: Identity, rule: string) => Promise<void>;
-  /** Rules of "always" answers that were saved since the configuration was read, in the format of `sessionRule`. */
-  readonly alwaysAllowed: ReadonlySet<string>;
-  /** Loaded by the first call, not at every start. */
-  readonly argumentChecker: () => Promise<ArgumentChecker>;
+  relist(name: string, session: Session): Promise<void> | undefined;
 }
 
 export type Handler = (call: Call) => Promise<ShapedResult>;

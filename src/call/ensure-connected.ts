@@ -17,10 +17,10 @@ export const ensureConnected: Stage = (context, next) => (call) =>
 async function awakened(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const { tool, connection } = settingsOf(call);
   await whileOpen(call, call.session.ended, (signal) => connection.ready(signal));
-  const now = context.snapshot().find(call.name);
+  const now = context.catalog.snapshot.find(call.name);
   // Another tool may have taken this name (F33).
   if (now?.server !== tool.server || now.tool !== tool.tool) {
-    if (context.snapshot().findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
+    if (context.catalog.snapshot.findHeld(call.name) !== undefined) throw pinChanged(tool.server, tool.tool);
     throw new PlugboardError('UNKNOWN_TOOL', `${tool.server} no longer has a tool called ${tool.tool}`, {
       server: tool.server,
       hint: 'List the tools again: this server offers others now.',

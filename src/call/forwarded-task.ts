@@ -56,12 +56,12 @@ export class ForwardedTask {
     const { cancellation } = request;
     this.asking = { session: { ...call.session, ...request.questions }, cancellation };
     const { connection } = settingsOf(call);
-    context.handed.add(connection, this);
+    context.work.handed.add(connection, this);
     // A stopped server loses its running work.
     const rest = connection.hold();
     this.#release = () => {
       rest();
-      context.handed.remove(connection, this);
+      context.work.handed.remove(connection, this);
     };
     cancellation.onCancel(() => this.end());
   }
@@ -86,11 +86,11 @@ export class ForwardedTask {
   async result(how: Cancellable): Promise<ShapedResult> {
     const { connection } = settingsOf(this.#call);
     const work = { session: this.#call.session, ...how };
-    this.#context.inFlight.begin(connection, work);
+    this.#context.work.inFlight.begin(connection, work);
     try {
       return await this.shape(await this.#request('tasks/result', {}, how, { idleMs: undefined }));
     } finally {
-      this.#context.inFlight.end(connection, work);
+      this.#context.work.inFlight.end(connection, work);
     }
   }
 
@@ -104,7 +104,7 @@ export class ForwardedTask {
 
   /** Modern: sends a question of the task to its caller. */
   ask(method: string, params: Params, key: string): Promise<unknown> {
-    return this.#context.answer({ ...this.#call, ...this.asking }, method, params, key);
+    return this.#context.questions.answer({ ...this.#call, ...this.asking }, method, params, key);
   }
 
   /** Subscribes to new states at a modern server. Legacy ones report them unasked, or not at all. */

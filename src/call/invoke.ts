@@ -1,6 +1,7 @@
 /** Pipeline stage: sends the call to its server, with its timeouts, and validates the response. */
 
 import { acceptCallResult } from '../catalog/accept-result.ts';
+import { taskSupportOf } from '../catalog/catalog.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { limitFor } from '../config/limits.ts';
@@ -19,14 +20,14 @@ import { openFirst, wantsUrls } from './url-first.ts';
 
 export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
-  context.inFlight.begin(connection, call);
+  context.work.inFlight.begin(connection, call);
   try {
     let answer: unknown;
     try {
       answer = await send(context, call, tool);
     } catch (error) {
       answer = await sendAgain(context, call, error).catch((failed: unknown) => {
-        throw context.leave.aborted ? left(failed) : failed;
+        throw context.closing.aborted ? left(failed) : failed;
       });
     }
     const { negotiated } = connection;
@@ -49,7 +50,7 @@ export const invoke: Stage = (context) => async (call) => {
     call.endProgress?.();
     throw named(error, call);
   } finally {
-    context.inFlight.end(connection, call);
+    context.work.inFlight.end(connection, call);
   }
 };
 
@@ -69,14 +70,14 @@ async function sendAgain(context: CallContext, call: Call, error: unknown): Prom
 
 /** Returns the same tool of the same server with its current definition; never another one that took its name (F33). */
 function newest(context: CallContext, tool: Tool): Tool {
-  const now = context.snapshot().find(tool.name);
+  const now = context.catalog.snapshot.find(tool.name);
   return now?.server === tool.server && now.tool === tool.tool ? now : tool;
 }
 
 function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = settingsOf(call);
   // ServerWork a person and waiting for a turn take time, in which the tool may have changed.
-  const held = context.snapshot().findHeld(tool.name);
+  const held = context.catalog.snapshot.findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
   const settings = context.settings();
   const { negotiated } = connection;
@@ -102,7 +103,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     until: call.session.ended,
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
-    handedOn: context.handedOn(connection, call.session, call.handedOn),
+    handedOn: context.questions.handedOn(connection, call.session, call.handedOn),
     headers: mirrored ? paramHeaders(tool, call.arguments) : undefined,
     progressUntil,
     onProgress: (progress) => {
@@ -124,7 +125,7 @@ function taskParamsOf(
   negotiated: Negotiated,
 ): Params | undefined {
   if (!hasTasks(negotiated)) return undefined;
-  const support = context.taskSupport(tool);
+  const support = taskSupportOf(context.catalog.listing(tool.server), tool.tool);
   if (support === 'required') return call.task?.params ?? {};
   return support === 'optional' ? call.task?.params : undefined;
 }

@@ -36,7 +36,7 @@ export function createResourceHandler(context: CallContext): Handler {
   );
   const names = new Map<string, RuleNames>();
   return async (call) => {
-    if (context.leave.aborted) throw closed();
+    if (context.closing.aborted) throw closed();
     const { server } = call.arguments;
     // `validate` refuses any other value, with the reason.
     if (typeof server === 'string') checkServer(context, call, server);
@@ -100,7 +100,7 @@ async function readFor(context: CallContext, call: Call): ReturnType<Handler> {
     return { content: blocksOf(result, uri, call), isError: false, ...metaOf(result) };
   } catch (thrown) {
     const error = asPlugboardError(thrown);
-    if (error.code === 'CONNECTION_LOST' && context.leave.aborted) throw closed(error);
+    if (error.code === 'CONNECTION_LOST' && context.closing.aborted) throw closed(error);
     if (error.code !== 'INVALID_ARGUMENTS') throw error;
     const modelHint = `${LIST.name} with ${JSON.stringify({ server: tool.server })} lists what there is.`;
     const { code, message, hint, cause, detail } = error;

@@ -16,7 +16,7 @@ import type { Call, CallContext, Handler, Stage } from './call.ts';
 const MAX_SIMILAR = 3;
 
 export const resolve: Stage = (context, next) => (call) => {
-  if (context.leave.aborted)
+  if (context.closing.aborted)
     return Promise.reject(new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed'));
   const tool = offered(context, call);
   return tool === undefined ? lookAgain(context, call, next) : resolved(context, call, tool, next);
@@ -24,7 +24,7 @@ export const resolve: Stage = (context, next) => (call) => {
 
 /** Returns the tool of the call's name, if its session may use it. */
 function offered(context: CallContext, { name, session }: Call): Tool | undefined {
-  const snapshot = context.snapshot();
+  const snapshot = context.catalog.snapshot;
   const tool = snapshot.find(name);
   if (tool === undefined || session.offers === undefined) return tool;
   return session.offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
@@ -35,8 +35,8 @@ function offered(context: CallContext, { name, session }: Call): Tool | undefine
  * unknown.
  */
 async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
-  const isHeld = context.snapshot().findHeld(call.name) !== undefined;
-  const relisted = isHeld ? undefined : context.relisted(String(call.name), call.session);
+  const isHeld = context.catalog.snapshot.findHeld(call.name) !== undefined;
+  const relisted = isHeld ? undefined : context.relist(String(call.name), call.session);
   if (relisted !== undefined)
     await whileOpen(call, call.session.ended, (signal) => abortable(relisted, signal));
   const tool = offered(context, call);
@@ -46,9 +46,9 @@ async function lookAgain(context: CallContext, call: Call, next: Handler): Retur
 
 /** Returns the most specific known reason why there is no tool to call. */
 function refusal(context: CallContext, call: Call): PlugboardError {
-  const held = context.snapshot().findHeld(call.name);
+  const held = context.catalog.snapshot.findHeld(call.name);
   if (held !== undefined) return pinChanged(held.server, held.tool);
-  const absent = context.absent(String(call.name));
+  const absent = context.absenceOf(String(call.name));
   if (absent !== undefined) return absent;
   const close = similarNames(context, call);
   const hint =
@@ -83,7 +83,7 @@ function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): 
 /** Returns names that the caller can use, most likely first: other prefixes, the tool's own name alone, and typos. */
 function similarNames(context: CallContext, { name: given, session }: Call): readonly string[] {
   const name = String(given);
-  const snapshot = context.snapshot();
+  const snapshot = context.catalog.snapshot;
   const { offers } = session;
   const tools =
     offers === undefined

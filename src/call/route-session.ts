@@ -4,7 +4,7 @@ import type { Call, Handler, Stage } from './call.ts';
 import type { Placement, SessionRouter } from './session-router.ts';
 import { settingsOf } from './settings.ts';
 
-export const routeSession: Stage = ({ router }, next) => {
+export const routeSession: Stage = ({ work: { router } }, next) => {
   return (call) => {
     // If no session can be asked questions, no call waits for a turn.
     if (!router.takesTurns) return next(call);

@@ -33,7 +33,7 @@ export class SessionWork {
   ) {
     this.router = new SessionRouter({
       clock: dedicated.clock,
-      createDedicated: this.#dedicatedIn(dedicated),
+      createDedicated: ({ spec }) => new Connection(spec, { status: 'idle' }, dedicated),
       ...options,
     });
   }
@@ -88,16 +88,5 @@ export class SessionWork {
   sessionIdOf(connection: Connection): string | undefined {
     const session = this.router.ownerOf(connection) ?? this.inFlight.sessionOf(connection);
     return session === 'several' ? '' : session?.id;
-  }
-
-  /** Returns the factory of additional processes: the host gets lists and states only from the first one. */
-  #dedicatedIn(context: ConnectionContext): (primary: Connection) => Connection {
-    const own = {
-      ...context,
-      changed: (connection: Connection) => this.events.emit('state', { connection }),
-      listChanged: (connection: Connection, kind: ListEvent) =>
-        this.events.emit('list', { connection, kind }),
-    };
-    return ({ spec }) => new Connection(spec, { status: 'idle' }, own);
   }
 }

@@ -20,8 +20,8 @@ export function toolOf({ tool }: Call): Tool {
 }
 
 /** Returns the names that rules and settings are matched against. */
-export function namesOf(context: Pick<CallContext, 'snapshot'>, call: Call): RuleNames {
-  return call.names ?? context.snapshot().ruleNames(toolOf(call));
+export function namesOf(context: Pick<CallContext, 'catalog'>, call: Call): RuleNames {
+  return call.names ?? context.catalog.snapshot.ruleNames(toolOf(call));
 }
 
 export function settingsOf(call: Call): Resolved {

@@ -51,7 +51,7 @@ function maxTokensOf(context: CallContext, call: Call): number {
   return (
     toolSettings(context, call)?.maxOutputTokens ??
     entry.maxOutputTokens ??
-    context.maxOutputTokens ??
+    context.output.maxTokens ??
     limitFor('maxOutputTokens', entry, context.settings())
   );
 }
@@ -96,7 +96,7 @@ interface Bytes {
 
 /** Returns the verdict on each block, undefined for those without bytes; undefined if the model accepts all of them. */
 function verdictsOn(
-  { model }: CallContext,
+  { output: { model } }: CallContext,
   { media, mediaLimits }: Call,
   { content }: CallResult,
 ): readonly (MediaCheckResult | undefined)[] | undefined {
@@ -176,7 +176,7 @@ async function save(
   const { tool } = settingsOf(call);
   const name = tool.name.replace(/[^\w-]/g, '_').slice(0, 64);
   try {
-    return await context.outputs.save(`${name}.${ending}`, content);
+    return await context.output.files.save(`${name}.${ending}`, content);
   } catch (error) {
     const why = asPlugboardError(error).message;
     context.log(tool.server, 'warning', `the output of ${tool.tool} could not be saved: ${why}`);

@@ -27,9 +27,9 @@ export async function followCall(
         era,
         clock: context.clock,
         request: (method, params, options) => connection.request(method, params, options),
-        answer: (method, params, _signal, key) => context.answer(call, method, params, key),
+        answer: (method, params, _signal, key) => context.questions.answer(call, method, params, key),
         signal,
-        leave: context.leave,
+        leave: context.closing,
         idleMs: call.timeoutMs ?? limits.toolTimeoutMs,
         totalMs: limits.maxTotalMs,
         onProgress: (progress) => {
@@ -64,12 +64,12 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
       // The sessions that could have answered are gone.
       answer: () =>
         Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and no one is there to answer')),
-      leave: context.leave,
+      leave: context.closing,
       idleMs: limits.toolTimeoutMs,
       totalMs: limits.maxTotalMs,
     });
     const { result } = acceptCallResult(raw, era);
-    const file = await context.outputs.save(
+    const file = await context.output.files.save(
       `${tool.replace(/[^\w-]/g, '_').slice(0, 64)}.json`,
       JSON.stringify(result),
     );
@@ -80,7 +80,7 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
       `the task of ${tool} that was begun at ${begun} ${how}: its result is in ${file}`,
     );
   } catch (error) {
-    if (context.leave.aborted) return;
+    if (context.closing.aborted) return;
     const why = asPlugboardError(error).message;
     context.log(server, 'warning', `the task of ${tool} that was begun at ${begun} has no result: ${why}`);
     if (!isOver(error)) return;

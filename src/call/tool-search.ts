@@ -70,7 +70,7 @@ function newInstructions(
   const given: Instructions[] = [];
   let chars = 0;
   for (const server of new Set(found.map((tool) => tool.server))) {
-    const text = context.instructions(server);
+    const text = context.catalog.listing(server)?.instructions;
     if (text === undefined || text.trim() === '' || instructed.get(server) === text) continue;
     // Servers with directly listed tools are in the instructions from the start.
     if (direct.some((tool) => tool.server === server)) continue;
@@ -91,12 +91,12 @@ async function offeredTools(
   const hits = await context.search(query, offers === undefined ? wanted : MAX_SEARCHED);
   const tools = hits.map(({ tool }) => tool);
   if (offers === undefined) return tools;
-  const snapshot = context.snapshot();
+  const snapshot = context.catalog.snapshot;
   return tools.filter((tool) => offers(tool.server, snapshot.ruleNames(tool).assigned)).slice(0, wanted);
 }
 
 function withGatewayNames(context: CallContext, found: readonly Tool[]): readonly Tool[] {
-  const snapshot = context.snapshot();
+  const snapshot = context.catalog.snapshot;
   return found.map((tool) => ({
     ...tool,
     name: snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name,

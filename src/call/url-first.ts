@@ -19,7 +19,7 @@ export async function openFirst(context: CallContext, call: Call, error: Plugboa
   const wanted = Array.isArray(data['elicitations']) ? data['elicitations'].filter(isRecord) : [];
   if (wanted.length === 0 || wanted.length > MAX_ADDRESSES) throw error;
   for (const params of wanted) {
-    const answer = await context
+    const answer = await context.questions
       .answer(call, 'elicitation/create', { ...params, mode: 'url' })
       .catch(() => undefined);
     if (isRecord(answer) && answer['action'] === 'accept') continue;

@@ -6,6 +6,7 @@ import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
 import type { Transport } from '../transport/contract.ts';
+import { fallsBackToSse } from '../transport/create-transport.ts';
 import { type Alarm, abortable, setAlarm } from './alarm.ts';
 import { ClosingConnections } from './closing-connections.ts';
 import type { ConnectionContext } from './connection-context.ts';
@@ -60,9 +61,9 @@ export class Connection {
     this.spec = spec;
     this.#state = initial;
     this.#context = context;
-    this.#log = new LogGate(context.clock, (message) => context.log(this, message));
-    this.#notices = new LogGate(context.clock, (message) => context.log(this, message));
-    this.#lister = new RetryingLister(context);
+    this.#log = new LogGate(context.clock, (message) => context.logged(this, message));
+    this.#notices = new LogGate(context.clock, (message) => context.logged(this, message));
+    this.#lister = new RetryingLister({ clock: context.clock, random: Math.random });
     this.#answer = context.questions.of(this);
   }
 
@@ -307,11 +308,11 @@ export class Connection {
     });
     const opened = await openServer({
       transport: async (choice) => {
-        const transport = await context.transport(this.spec, entry, choice);
+        const transport = await context.openTransport(this.spec, entry, choice);
         this.#transportKind = transport.kind;
         return transport;
       },
-      fallsBackToSse: (error) => context.fallsBackToSse(entry, error),
+      fallsBackToSse: (error) => fallsBackToSse(entry, error),
       owner: receiver,
       clock: context.clock,
       client: context.client,
@@ -330,13 +331,13 @@ export class Connection {
     if (opened.certain) context.eraCache(this.spec).remember(entry, opened.negotiated);
     const live = new Live(opened, {
       clock: context.clock,
-      random: context.random,
+      random: Math.random,
       logLevel: context.logLevel(this),
       idleAfterMs: context.idleAfterMs(entry),
       rest: () => this.rest(),
       relist: (whose) => this.#relist(whose),
       listChanged: (kind) => context.listChanged(this, kind),
-      missed: () => context.missed(this),
+      missed: () => context.notificationsMissed(this),
       resourceUpdated: (uri) => context.resourceUpdated(this, uri),
       pageDone: (elicitationId) => context.pageDone(this, elicitationId),
       taskChanged: (state) => context.taskChanged(this, state),
@@ -394,11 +395,11 @@ export class Connection {
   }
 
   #broke(error: PlugboardError): void {
-    const { clock, random } = this.#context;
+    const { clock } = this.#context;
     const remote = isRemote(this.spec.entry);
     const retry = !this.#closed && (this.#everConnected || (remote && isOutage(error)));
     this.#move(
-      transition(this.#state, { type: 'broke', at: ticksOf(clock), error, retry, jitter: random() }),
+      transition(this.#state, { type: 'broke', at: ticksOf(clock), error, retry, jitter: Math.random() }),
     );
     if (this.#state.status !== 'failed' || this.#state.retryAt === undefined) return;
     this.#retry = setAlarm(clock, this.#state.retryAt - ticksOf(clock), () => {
@@ -451,6 +452,6 @@ export class Connection {
   #move(next: ConnectionState): void {
     if (next === this.#state) return;
     this.#state = next;
-    if (!this.#closed) this.#context.changed(this);
+    if (!this.#closed) this.#context.stateChanged(this);
   }
 }

@@ -26,10 +26,11 @@ export interface KeptTask {
 }
 
 export interface KeptTasks {
+  /** Stores a task, if its server's tasks are kept. */
   keep(task: Omit<KeptTask, 'at' | 'pid'>): Promise<void>;
   drop(taskId: string): Promise<void>;
-  /** Claims the tasks of available servers that no running process follows. */
-  claim(has: (server: string) => boolean): Promise<readonly KeptTask[]>;
+  /** Claims the tasks of this host's servers that no running process follows. */
+  claim(): Promise<readonly KeptTask[]>;
   /** Leaves the tasks that this host still follows to the next host. */
   release(): Promise<void>;
 }
@@ -37,11 +38,13 @@ export interface KeptTasks {
 export interface KeptTasksOptions {
   readonly home: Home;
   readonly clock: Clock;
+  /** True for servers that this host has, and whose tasks a later host may collect. */
+  readonly isKept: (server: string) => boolean;
   /** Called once when the file cannot be written. */
   readonly failed: (message: string) => void;
 }
 
-export function openKeptTasks({ home, clock, failed }: KeptTasksOptions): KeptTasks {
+export function openKeptTasks({ home, clock, isKept, failed }: KeptTasksOptions): KeptTasks {
   const file = join(home.dir, 'tasks.json');
   const lockDir = join(home.run, 'locks');
   const mine = new Set<string>();
@@ -62,6 +65,7 @@ export function openKeptTasks({ home, clock, failed }: KeptTasksOptions): KeptTa
 
   return {
     async keep(task) {
+      if (!isKept(task.server)) return;
       mine.add(task.taskId);
       const kept = { ...task, at: clock.now(), pid: process.pid };
       await change((tasks) => [...tasks.filter(({ taskId }) => taskId !== task.taskId), kept]);
@@ -70,15 +74,15 @@ export function openKeptTasks({ home, clock, failed }: KeptTasksOptions): KeptTa
       mine.delete(taskId);
       await change((tasks) => tasks.filter((task) => task.taskId !== taskId));
     },
-    async claim(has) {
+    async claim() {
       // Usually there is no task, and then nothing is locked or written.
       const seen = parse(await readFile(file, 'utf8').catch(() => ''));
-      if (!seen.some((task) => isOrphan(task) && has(task.server))) return [];
+      if (!seen.some((task) => isOrphan(task) && isKept(task.server))) return [];
       const claimed: KeptTask[] = [];
       await change((tasks) => {
         claimed.length = 0;
         return tasks.map((task) => {
-          if (!isOrphan(task) || !has(task.server)) return task;
+          if (!isOrphan(task) || !isKept(task.server)) return task;
           const taken = { ...task, pid: process.pid };
           claimed.push(taken);
           return taken;

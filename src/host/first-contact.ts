@@ -4,25 +4,14 @@ import type { LastFailures } from '../catalog/last-failures.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { ListKind } from '../connection/listing.ts';
-import type { Pool } from '../connection/pool.ts';
 import { PlugboardError } from '../errors.ts';
-import { type Clock, ticksOf } from '../lib/clock.ts';
+import { ticksOf } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
-
-export interface FirstContactOptions {
-  readonly clock: Clock;
-  readonly pool: () => Pick<Pool, 'all' | 'get'>;
-  readonly failures: LastFailures;
-  /** Returns the key of the last start's result; undefined while a variable of its entry is missing. */
-  readonly keyOf: (spec: ServerSpec) => Promise<string | undefined>;
-  /** Whether the tools of a server are known, from the cache or from the server. */
-  readonly isKnown: (server: string) => boolean;
-  /** How long a list waits for a server, unless its client waits longer. */
-  readonly waitMs: () => number;
-}
+import type { HostCore } from './host-core.ts';
 
 export class FirstContact {
-  readonly #options: FirstContactOptions;
+  readonly #core: HostCore;
+  readonly #failures: LastFailures;
   /** Servers whose last start failed, in this host or an earlier one. */
   readonly #failed = new Map<string, PlugboardError>();
   /** Running starts, each with the function that stops its timer. */
@@ -31,14 +20,15 @@ export class FirstContact {
   /** Serializes writes in the order of the events. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: FirstContactOptions) {
-    this.#options = options;
+  constructor(core: HostCore, failures: LastFailures) {
+    this.#core = core;
+    this.#failures = failures;
   }
 
-  /** Reads how the last start of each server ended; `keys` maps servers to their `keyOf`. */
+  /** Reads how the last start of each server ended; `keys` maps servers to their `startKeyOf`. */
   recall(keys: ReadonlyMap<string, string>): void {
     for (const [server, key] of keys) {
-      const failure = this.#options.failures.get(key);
+      const failure = this.#failures.get(key);
       if (failure === undefined) this.#failed.delete(server);
       else this.#failed.set(server, failure);
     }
@@ -53,24 +43,24 @@ export class FirstContact {
   remainingMs({ name, state }: Connection, listWaitMs: number): number {
     if (this.#failed.has(name)) return 0;
     if (state.status !== 'connecting') return listWaitMs;
-    const elapsed = Math.max(0, ticksOf(this.#options.clock) - state.since);
+    const elapsed = Math.max(0, ticksOf(this.#core.clock) - state.since);
     return Math.max(0, listWaitMs - elapsed);
   }
 
   /** Records that a connected server did not respond to a list in time. */
   listLate({ spec }: Connection, kind: ListKind, error: PlugboardError): void {
-    this.#write(spec, (key) => this.#options.failures.failed(listKey(key, kind), error));
+    this.#write(spec, (key) => this.#failures.failed(listKey(key, kind), error));
   }
 
   /** Records that a connected server responded to a list. */
   listRead({ spec }: Connection, kind: ListKind): void {
-    this.#write(spec, (key) => this.#options.failures.recovered(listKey(key, kind)));
+    this.#write(spec, (key) => this.#failures.recovered(listKey(key, kind)));
   }
 
   /** Whether a server did not respond to this list in time when it was last requested. */
   async wasListLate({ spec }: Connection, kind: ListKind): Promise<boolean> {
-    const key = await this.#options.keyOf(spec);
-    return key !== undefined && this.#options.failures.get(listKey(key, kind)) !== undefined;
+    const key = await this.#core.loader.startKeyOf(spec);
+    return key !== undefined && this.#failures.get(listKey(key, kind)) !== undefined;
   }
 
   /** Whether the tools of some server may arrive while a client waits. */
@@ -90,7 +80,7 @@ export class FirstContact {
         stop();
         resolve();
       };
-      const stop = this.#options.clock.after(longest, () => {
+      const stop = this.#core.clock.after(longest, () => {
         this.#watchers.delete(look);
         resolve();
       });
@@ -102,7 +92,7 @@ export class FirstContact {
   /** Handles a state change of a connection. */
   changed(connection: Connection): void {
     // Dedicated processes of a server do not affect its first contact.
-    if (this.#options.pool().get(connection.name) !== connection) return;
+    if (this.#core.pool.get(connection.name) !== connection) return;
     const { name, spec, state } = connection;
     this.#starting.get(name)?.();
     const wasStarting = this.#starting.delete(name);
@@ -112,7 +102,7 @@ export class FirstContact {
         break;
       case 'connected':
         this.#failed.delete(name);
-        this.#write(spec, (key) => this.#options.failures.recovered(key));
+        this.#write(spec, (key) => this.#failures.recovered(key));
         break;
       case 'failed':
       case 'needs_auth':
@@ -121,7 +111,7 @@ export class FirstContact {
         // A crash during work does not mean that the server starts slowly.
         if (!wasStarting || error.code === 'CANCELLED') break;
         this.#failed.set(name, error);
-        this.#write(spec, (key) => this.#options.failures.failed(key, error));
+        this.#write(spec, (key) => this.#failures.failed(key, error));
         break;
       }
     }
@@ -133,15 +123,14 @@ export class FirstContact {
     for (const stop of this.#starting.values()) stop();
     this.#starting.clear();
     await this.#writing;
-    await this.#options.failures.flush();
+    await this.#failures.flush();
   }
 
   /** Returns the remaining wait of each awaited server. */
   #awaited(listWaitMs: number): number[] {
-    return this.#options
-      .pool()
+    return this.#core.pool
       .all()
-      .filter(({ name, state }) => state.status === 'connecting' && !this.#options.isKnown(name))
+      .filter(({ name, state }) => state.status === 'connecting' && !this.#core.isKnown(name))
       .map((connection) => this.remainingMs(connection, listWaitMs))
       .filter((ms) => ms > 0);
   }
@@ -151,17 +140,17 @@ export class FirstContact {
    * as agents do with sessions that they give up on.
    */
   #watch({ name, spec }: Connection): () => void {
-    const { clock, waitMs, failures } = this.#options;
-    const ms = waitMs();
+    const { clock, firstLists } = this.#core;
+    const ms = firstLists.waitMs;
     return clock.after(ms, () => {
       const late = noAnswerWithin(name, ms);
-      this.#write(spec, (key) => failures.failed(key, late));
+      this.#write(spec, (key) => this.#failures.failed(key, late));
     });
   }
 
   #write(spec: ServerSpec, note: (key: string) => void): void {
     this.#writing = this.#writing.then(async () => {
-      const key = await this.#options.keyOf(spec);
+      const key = await this.#core.loader.startKeyOf(spec);
       if (key !== undefined) note(key);
     });
   }

@@ -4,21 +4,19 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Capability, ContentList } from '../catalog/content-lists.ts';
+import { awaitedOwnerOf } from '../call/absent-server.ts';
+import type { ContentList } from '../catalog/content-lists.ts';
 import type { ListedPrompt } from '../catalog/prompts.ts';
 import { withCommands } from '../catalog/prompts-commands.ts';
 import { presentResource, presentTemplate, type ResourceListing } from '../catalog/resources.ts';
-import type { Naming } from '../catalog/tool-names.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS } from '../config/limits.ts';
 import { setAlarm } from '../connection/alarm.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { ListKind } from '../connection/listing.ts';
-import type { Pool } from '../connection/pool.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
-import { type FirstContact, noAnswerWithin } from './first-contact.ts';
-import type { ContentLists } from './host-content.ts';
+import { noAnswerWithin } from './first-contact.ts';
+import type { HostCore } from './host-core.ts';
 
 /** Returns how long a caller waits for servers that are contacted for the first time; called only if there are any. */
 export type ListWait = () => number | Promise<number>;
@@ -30,42 +28,22 @@ export interface Unreached {
 
 type ContentKind = Exclude<ListKind, 'tools'>;
 
-export interface FirstListsOptions {
-  readonly clock: Clock;
-  readonly pool: Pick<Pool, 'all' | 'get'>;
-  readonly naming: Naming;
-  readonly contact: FirstContact;
-  readonly lists: ContentLists;
-  readonly configuredWaitMs: () => number | undefined;
-  /** Whether the tools of a server are known, from the cache or from the server. */
-  readonly isKnown: (server: string) => boolean;
-  /** Whether the newest known list of a server shows that it lacks a capability. */
-  readonly lacked: (server: string, capability: Capability) => boolean;
-  /** Returns the error for a server whose content a rule denies: its resources and prompts are not listed. */
-  readonly denialOf: (server: string) => PlugboardError | undefined;
-  /** Returns the connection that is starting, or can be started, and that a tool of this name may belong to. */
-  readonly ownerOf: (name: string) => Connection | undefined;
-  /** Called when a list differs from the one that was last returned. */
-  readonly changed: (capability: Capability, server: string) => void;
-  readonly warn: (server: string, message: string) => void;
-}
-
 interface Gathered<T> extends Unreached {
   readonly found: readonly { readonly server: string; readonly item: T }[];
 }
 
 export class FirstLists {
-  readonly #options: FirstListsOptions;
+  readonly #core: HostCore;
   /** The items last returned for each list, by server. */
   readonly #given = new Map<ContentKind, Map<string, readonly unknown[]>>();
 
-  constructor(options: FirstListsOptions) {
-    this.#options = options;
+  constructor(core: HostCore) {
+    this.#core = core;
   }
 
   /** The configured wait; undefined if the configuration has none. */
   get configuredWaitMs(): number | undefined {
-    return this.#options.configuredWaitMs();
+    return this.#core.config.settings.firstListWaitMs;
   }
 
   get waitMs(): number {
@@ -74,7 +52,7 @@ export class FirstLists {
 
   /** Waits for the tools of servers that are contacted for the first time; undefined if there are none. */
   tools(listWait: ListWait): Promise<void> | undefined {
-    const { contact } = this.#options;
+    const { contact } = this.#core;
     if (!contact.isAwaited) return undefined;
     return (async () => contact.settled(await listWait()))();
   }
@@ -82,17 +60,17 @@ export class FirstLists {
   /** Returns servers whose tools are currently unknown, except those disabled or blocked by a person or a policy. */
   unreached(): readonly PlugboardError[] {
     return this.#candidates()
-      .filter(({ name }) => !this.#options.isKnown(name))
+      .filter(({ name }) => !this.#core.isKnown(name))
       .map((connection) => this.#reasonOf(connection));
   }
 
   /** Whether the last start of a server failed, in this host or an earlier one. */
   failedLastTime(server: string): boolean {
-    return this.#options.contact.lastFailure(server) !== undefined;
+    return this.#core.contact.lastFailure(server) !== undefined;
   }
 
   async resources(listWait: ListWait, only?: readonly string[]): Promise<ResourceListing & Unreached> {
-    const { lists } = this.#options;
+    const { lists } = this.#core.content;
     const [resources, templates] = await Promise.all([
       this.#gather(lists.resources, listWait, only),
       this.#gather(lists.templates, listWait, only),
@@ -108,23 +86,29 @@ export class FirstLists {
     listWait: ListWait,
     only?: readonly string[],
   ): Promise<Unreached & { readonly prompts: readonly ListedPrompt[] }> {
-    const { lists, naming } = this.#options;
-    const { found, unreached } = await this.#gather(lists.prompts, listWait, only);
-    return { prompts: withCommands(found, naming), unreached };
+    const { content, catalog } = this.#core;
+    const { found, unreached } = await this.#gather(content.lists.prompts, listWait, only);
+    return { prompts: withCommands(found, catalog.naming), unreached };
   }
 
   /** Waits for the one server that a tool of this name could belong to; undefined if there is none to wait for. */
   arrival(name: string): Promise<void> | undefined {
-    return this.#options
-      .ownerOf(name)
+    const { pool, catalog } = this.#core;
+    const unknown = pool
+      .all()
+      .filter(
+        ({ name: server, state }) =>
+          (state.status === 'connecting' || state.status === 'idle') && !this.#core.isKnown(server),
+      );
+    return awaitedOwnerOf(name, catalog.naming, unknown)
       ?.connect()
       .catch(() => {});
   }
 
   /** Handles a new connection: clients that listed before are notified if it adds to their list. */
   connected(connection: Connection): void {
-    if (this.#options.pool.get(connection.name) !== connection) return;
-    const { resources, templates, prompts } = this.#options.lists;
+    if (this.#core.pool.get(connection.name) !== connection) return;
+    const { resources, templates, prompts } = this.#core.content.lists;
     for (const list of [resources, templates, prompts]) {
       if (this.#given.has(list.kind)) void this.#refresh(list, connection);
     }
@@ -133,17 +117,17 @@ export class FirstLists {
   /** Handles a list that was read from its server. */
   read(kind: ContentKind, connection: Connection, items: readonly unknown[], isNews: boolean): void {
     const { name } = connection;
-    this.#options.contact.listRead(connection, kind);
+    this.#core.contact.listRead(connection, kind);
     const given = this.#given.get(kind);
     const isChanged = given === undefined ? isNews : !isDeepStrictEqual(given.get(name) ?? [], items);
     if (!isChanged) return;
     given?.set(name, items);
-    this.#options.changed(kind === 'prompts' ? 'prompts' : 'resources', name);
+    this.#core.events.emit(kind === 'prompts' ? 'prompts' : 'resources', { server: name });
   }
 
   async #gather<T>(list: ContentList<T>, listWait: ListWait, only?: readonly string[]): Promise<Gathered<T>> {
     const wanted = this.#candidates().filter(({ name }) => only === undefined || only.includes(name));
-    const denials = wanted.flatMap(({ name }) => this.#options.denialOf(name) ?? []);
+    const denials = wanted.flatMap(({ name }) => this.#core.approvals.contentDenial(name) ?? []);
     const asked = wanted
       .filter(({ name }) => !denials.some(({ server }) => server === name))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -161,7 +145,7 @@ export class FirstLists {
         if (known.state === 'old' && connection.isLive) void this.#refresh(list, connection);
         return known.items.map((item) => ({ server, item }));
       }
-      if (!this.#options.lacked(server, list.capability)) unreached.push(this.#reasonOf(connection));
+      if (!this.#core.loader.lacked(server, list.capability)) unreached.push(this.#reasonOf(connection));
       return [];
     });
     return { found, unreached };
@@ -172,8 +156,8 @@ export class FirstLists {
     const known = await list.known(connection);
     if (known?.state === 'good' || known?.state === 'old') return;
     const { name, state } = connection;
-    const { contact } = this.#options;
-    if (known === undefined && !connection.isLive && this.#options.lacked(name, list.capability)) return;
+    const { contact } = this.#core;
+    if (known === undefined && !connection.isLive && this.#core.loader.lacked(name, list.capability)) return;
     // A server that failed last time is not started for a list; it may already be connecting.
     const isOnItsWay = connection.isLive || state.status === 'connecting';
     if (!isOnItsWay && contact.lastFailure(name) !== undefined) return;
@@ -187,7 +171,7 @@ export class FirstLists {
   async #within(ms: number, work: Promise<void>, late: () => void): Promise<void> {
     if (ms <= 0) return;
     const release = holdProcess();
-    const alarm = setAlarm(this.#options.clock, ms, late);
+    const alarm = setAlarm(this.#core.clock, ms, late);
     await Promise.race([work, alarm.due]);
     alarm.cancel();
     release();
@@ -198,18 +182,18 @@ export class FirstLists {
       await list.of(connection);
     } catch (error) {
       // The state of a server that did not connect has the reason.
-      if (connection.isLive) this.#options.warn(connection.name, asPlugboardError(error).message);
+      if (connection.isLive) this.#core.log(connection.name, 'warning', asPlugboardError(error).message);
     }
   }
 
   /** Servers that may be contacted: not disabled, blocked or waiting for consent. */
   #candidates(): Connection[] {
     const absent = ['disabled', 'blocked', 'untrusted', 'disconnected'];
-    return this.#options.pool.all().filter(({ state }) => !absent.includes(state.status));
+    return this.#core.pool.all().filter(({ state }) => !absent.includes(state.status));
   }
 
   #reasonOf({ name, state }: Connection): PlugboardError {
-    const error = 'error' in state ? state.error : this.#options.contact.lastFailure(name);
+    const error = 'error' in state ? state.error : this.#core.contact.lastFailure(name);
     return error === undefined ? noAnswerWithin(name, this.waitMs) : forServer(error, name);
   }
 }

@@ -16,7 +16,7 @@ import {
   type CompletionRef,
   complete,
 } from '../catalog/completion.ts';
-import type { ContentCache } from '../catalog/content-cache.ts';
+import { type ContentCache, openContentCache } from '../catalog/content-cache.ts';
 import { type Capability, ContentList } from '../catalog/content-lists.ts';
 import { findMentions, type Mention } from '../catalog/mentions.ts';
 import { attach } from '../catalog/mentions-attach.ts';
@@ -32,25 +32,20 @@ import {
 } from '../catalog/resources.ts';
 import { type ResourceListener, ResourceSubscriptions } from '../catalog/resources-subscribe.ts';
 import { metaOf } from '../catalog/result-meta.ts';
-import type { Naming } from '../catalog/tool-names.ts';
-import type { Settings } from '../config/entry.ts';
 import { limitsFor } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
 import type { ListKind } from '../connection/listing.ts';
 import type { ListEvent } from '../connection/live-connection.ts';
 import type { Params, RequestOptions } from '../connection/peer.ts';
-import type { Pool } from '../connection/pool.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Cancellation } from '../lib/cancellation.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { clean, visibleUri } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
-import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { PinnedPart } from '../policy/pins.ts';
 import { partHeld } from '../policy/pins-refusal.ts';
-import type { Pins } from '../policy/pins-store.ts';
+import type { HostCore } from './host-core.ts';
 
 export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
@@ -71,32 +66,6 @@ export interface Expansion {
   readonly messages: readonly PromptMessage[];
   /** Mentions and commands that could not be resolved, as they were written; they stay in the text. */
   readonly unknown: readonly string[];
-}
-
-export interface HostContentOptions {
-  readonly clock: Clock;
-  readonly pool: Pick<Pool, 'all' | 'get'>;
-  readonly naming: Naming;
-  readonly forModel: boolean;
-  readonly settings: () => Settings;
-  /** Whether a server is known to lack a capability, without a request. */
-  readonly lacks: (server: string, capability: Capability) => boolean;
-  readonly warn: (server: string, message: string) => void;
-  /** Called when hidden text was removed. */
-  readonly hidden: HiddenReport;
-  readonly cache: ContentCache;
-  /** Returns the cache key of a server. */
-  readonly keyOf: (connection: Connection) => Promise<string | undefined>;
-  readonly pins: Pick<Pins, 'checkParts' | 'stateOf' | 'generation'>;
-  /** Called when a list was read from its server. */
-  readonly read: (
-    kind: ContentKind,
-    connection: Connection,
-    items: readonly unknown[],
-    isNews: boolean,
-  ) => void;
-  /** Whether a rule denies all content of a server. */
-  readonly isDenied: (server: string) => boolean;
 }
 
 /** The caller on whose behalf a text is expanded. */
@@ -121,15 +90,18 @@ interface Of<T> {
 }
 
 export class HostContent {
-  readonly #options: HostContentOptions;
+  readonly #core: HostCore;
+  readonly #cache: ContentCache;
   readonly #resources: ContentList<Resource>;
   readonly #templates: ContentList<ResourceTemplate>;
   readonly #prompts: ContentList<Prompt>;
   readonly #subscriptions: ResourceSubscriptions;
 
-  constructor(options: HostContentOptions) {
-    this.#options = options;
-    const { clock, warn, pool, cache, keyOf } = options;
+  constructor(core: HostCore) {
+    this.#core = core;
+    const { clock, hidden, pins, pool } = core;
+    this.#cache = openContentCache(core.home, clock);
+    const warn = (server: string, message: string): void => core.log(server, 'warning', message);
     const made = <T>(
       kind: ContentKind,
       accept: (raw: unknown) => AcceptedList<T>,
@@ -141,12 +113,12 @@ export class HostContent {
         accept,
         clock,
         warn,
-        hidden: options.hidden,
-        cache,
-        keyOf,
-        pins: options.pins,
+        hidden,
+        cache: this.#cache,
+        keyOf: ({ spec }) => core.loader.keyOf(spec),
+        pins,
         partOf,
-        read: (connection, items, isNews) => options.read(kind, connection, items, isNews),
+        read: (connection, items, isNews) => this.#wasRead(kind, connection, items, isNews),
       });
     this.#resources = made('resources', acceptResources, (each) => ({
       id: each.uri,
@@ -168,7 +140,7 @@ export class HostContent {
   /** Resolves when every list that was read is on disk. */
   async flush(): Promise<void> {
     await Promise.all([this.#resources.flush(), this.#templates.flush(), this.#prompts.flush()]);
-    await this.#options.cache.flush();
+    await this.#cache.flush();
   }
 
   /**
@@ -192,7 +164,7 @@ export class HostContent {
     options: ContentOptions & Pick<RequestOptions, 'onProgress'> = {},
   ): Promise<ReadResult> {
     // Contents are not pinned: a new address can be read like an unlisted one, but not one whose definition changed.
-    if (this.#options.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
+    if (this.#core.pins.stateOf(connection.spec, 'resources', uri) === 'changed')
       throw partHeld(connection.name, `the resource ${visibleUri(uri)}`, visibleUri(uri));
     const asked = this.#asked(connection, options);
     const { onProgress } = options;
@@ -220,7 +192,7 @@ export class HostContent {
   }
 
   async prompts(only?: Connection): Promise<readonly ListedPrompt[]> {
-    const { naming } = this.#options;
+    const { naming } = this.#core.catalog;
     if (only === undefined) return withCommands(await this.#gather(this.#prompts), naming);
     await this.#prompts.of(only);
     // A command's name depends on the other prompts that could claim the same one.
@@ -236,7 +208,7 @@ export class HostContent {
   ): Promise<PromptResult> {
     // A prompt can be read even if listing prompts fails.
     const listed = await this.#prompts.of(connection).catch(() => []);
-    if (this.#options.pins.stateOf(connection.spec, 'prompts', name) !== 'free')
+    if (this.#core.pins.stateOf(connection.spec, 'prompts', name) !== 'free')
       throw partHeld(
         connection.name,
         `the prompt ${clean(name, { multiline: false, max: 200 })}`,
@@ -246,16 +218,16 @@ export class HostContent {
   }
 
   async expand(text: string, caller: ContentCaller, options: ContentOptions = {}): Promise<Expansion> {
-    const command = commandIn(text, this.#options.naming);
+    const command = commandIn(text, this.#core.catalog.naming);
     const prompt = command === undefined ? undefined : await this.#findCommand(command);
-    const connection = prompt === undefined ? undefined : this.#options.pool.get(prompt.server);
+    const connection = prompt === undefined ? undefined : this.#core.pool.get(prompt.server);
     if (command !== undefined && prompt !== undefined && connection !== undefined) {
       const args = readArguments(prompt, text.slice(command.length));
       await caller.approve({ server: prompt.server, kind: 'prompt', name: prompt.name });
       const { messages } = await this.prompt(caller.used(connection), prompt.name, args, options);
       return { messages, unknown: [] };
     }
-    const servers = this.#options.pool.all().map(({ name }) => name);
+    const servers = this.#core.pool.all().map(({ name }) => name);
     const found = findMentions(text, servers);
     const attached = await attach(found.mentions, (mention) => this.#readMention(mention, caller, options));
     return {
@@ -275,7 +247,7 @@ export class HostContent {
 
   /** Checks held-back items again and returns the servers whose lists changed. */
   review(): readonly { readonly kind: Capability; readonly server: string }[] {
-    return this.#options.pool.all().flatMap((connection) => {
+    return this.#core.pool.all().flatMap((connection) => {
       const { name: server } = connection;
       const [resources, templates] = [this.#resources.review(connection), this.#templates.review(connection)];
       return [
@@ -309,6 +281,18 @@ export class HostContent {
 
   // Private members.
 
+  /** Handles a list that was read from its server. */
+  #wasRead(kind: ContentKind, connection: Connection, items: readonly unknown[], isNews: boolean): void {
+    const { known, transports, firstLists } = this.#core;
+    const { spec } = connection;
+    if (!transports.keepsNothingOf(spec)) {
+      // Each list has the items of its kind.
+      if (kind === 'prompts') known.keepPrompts(spec, items as readonly Prompt[]);
+      if (kind === 'resources') known.keepResources(spec, items as readonly Resource[]);
+    }
+    firstLists.read(kind, connection, items, isNews);
+  }
+
   /** Returns the items of a list of one server, or of all available ones; ordered by server in code-unit order. */
   async #gather<T>(
     list: ContentList<T>,
@@ -316,7 +300,7 @@ export class HostContent {
     wanted: (server: string) => boolean = () => true,
   ): Promise<readonly Of<T>[]> {
     if (only !== undefined) return (await list.of(only)).map((item) => ({ server: only.name, item }));
-    const asked = this.#options.pool
+    const asked = this.#core.pool
       .all()
       .filter((connection) => this.#mayHave(list.capability, connection) && wanted(connection.name))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -326,7 +310,7 @@ export class HostContent {
         try {
           return (await list.of(connection)).map((item) => ({ server, item }));
         } catch (error) {
-          this.#options.warn(server, asPlugboardError(error).message);
+          this.#core.log(server, 'warning', asPlugboardError(error).message);
           return [];
         }
       }),
@@ -336,15 +320,15 @@ export class HostContent {
 
   #mayHave(capability: Capability, connection: Connection): boolean {
     const { name, state } = connection;
-    if (this.#options.isDenied(name)) return false;
+    if (this.#core.approvals.contentDenial(name) !== undefined) return false;
     // Agents list prompts and resources as soon as they start: that alone must not start every server.
-    if (state.status === 'idle' && this.#options.lacks(name, capability)) return false;
+    if (state.status === 'idle' && this.#core.loader.lacks(name, capability)) return false;
     return isAvailable(connection);
   }
 
   /** Lists, and starts, only servers that the command could belong to. */
   async #findCommand(command: string): Promise<ListedPrompt | undefined> {
-    const { naming } = this.#options;
+    const { naming } = this.#core.catalog;
     const candidates = await this.#gather(this.#prompts, undefined, (server) =>
       mayBeOf(command, server, naming),
     );
@@ -356,28 +340,28 @@ export class HostContent {
     caller: ContentCaller,
     options: ContentOptions,
   ): Promise<ReadResult | undefined> {
-    const connection = this.#options.pool.get(server);
+    const connection = this.#core.pool.get(server);
     if (connection === undefined) return undefined;
     try {
       await caller.approve({ server, kind: 'resource', name: uri });
       return await this.read(caller.used(connection), uri, options);
     } catch (error) {
       if (options.signal?.aborted) throw error;
-      this.#options.warn(server, `${uri} was not attached: ${asPlugboardError(error).message}`);
+      this.#core.log(server, 'warning', `${uri} was not attached: ${asPlugboardError(error).message}`);
       return undefined;
     }
   }
 
   #asked(
     connection: Connection,
-    { signal, forModel = this.#options.forModel, handedOn, timeoutMs, owner, until }: ContentOptions,
+    { signal, forModel = this.#core.session.forModel, handedOn, timeoutMs, owner, until }: ContentOptions,
   ): {
     request: RequestOptions;
     forModel: boolean;
     warn: (message: string) => void;
     hidden: (place: string) => void;
   } {
-    const limits = limitsFor(connection.spec.entry, this.#options.settings());
+    const limits = limitsFor(connection.spec.entry, this.#core.config.settings);
     return {
       request: {
         signal,
@@ -388,8 +372,8 @@ export class HostContent {
         until,
       },
       forModel,
-      warn: (message) => this.#options.warn(connection.name, message),
-      hidden: (place) => this.#options.hidden(connection.name, place),
+      warn: (message) => this.#core.log(connection.name, 'warning', message),
+      hidden: (place) => this.#core.hidden(connection.name, place),
     };
   }
 }

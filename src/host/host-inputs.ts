@@ -1,45 +1,29 @@
 /** Expands a host's entries with variables and with a person's answers that are not stored in any file (CFG-9). */
 
-import type { InputQuestion, ServerEntry, ServerSpec } from '../config/entry.ts';
+import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import { expandEntry } from '../config/expand.ts';
-import type { Home } from '../config/home.ts';
-import { type AskInput, InputValues } from '../config/input-values.ts';
+import { InputValues } from '../config/input-values.ts';
 import { inputIds } from '../config/inputs.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import type { SecretStore } from '../secrets/store.ts';
+import type { HostCore } from './host-core.ts';
 
 /** Data of plugins is private to the user. */
 const DATA_MODE = 0o700;
 
-/** The parts of the host that this class uses. */
-interface Owner {
-  readonly home: Home;
-  readonly env: NodeJS.ProcessEnv;
-  /** `input` asks the person; without it, a missing value fails its server. */
-  readonly options: { readonly input?: AskInput | undefined };
-  /** A reload replaces the whole object. */
-  readonly config: { readonly inputs: readonly InputQuestion[] };
-  readonly secrets: () => Promise<SecretStore>;
-}
-
 export class HostInputs {
-  readonly #owner: Owner;
+  readonly #core: HostCore;
   readonly #values: InputValues;
   readonly #secrets = new WeakMap<ServerEntry, readonly string[]>();
 
-  constructor(owner: Owner) {
-    const { home, options, secrets } = owner;
-    this.#owner = owner;
-    this.#values = new InputValues({
-      home,
-      ask: options.input,
-      secrets,
-    });
+  constructor(core: HostCore) {
+    const { home, options, auth } = core;
+    this.#core = core;
+    this.#values = new InputValues({ home, ask: options.input, secrets: () => auth.secrets() });
   }
 
   /** Expands an entry; synchronous for entries without questions, which most servers are. */
   expand(spec: ServerSpec, { ask }: { readonly ask: boolean }): ServerEntry | Promise<ServerEntry> {
-    return inputIds(spec).length === 0 ? expandEntry(spec, this.#owner.env) : this.#answered(spec, ask);
+    return inputIds(spec).length === 0 ? expandEntry(spec, this.#core.env) : this.#answered(spec, ask);
   }
 
   /**
@@ -65,8 +49,8 @@ export class HostInputs {
   }
 
   async #answered(spec: ServerSpec, ask: boolean): Promise<ServerEntry> {
-    const { values, secrets } = await this.#values.of(spec, this.#owner.config.inputs, { ask });
-    const entry = expandEntry(spec, this.#owner.env, values);
+    const { values, secrets } = await this.#values.of(spec, this.#core.config.inputs, { ask });
+    const entry = expandEntry(spec, this.#core.env, values);
     this.#secrets.set(entry, secrets);
     return entry;
   }

@@ -20,14 +20,16 @@ export function resourceToolsFor(core: HostCore, session: Session): readonly Too
   // Servers whose capabilities are unknown do not add them: a model's tools should not come and go.
   const isKnown = (server: string): boolean =>
     core.pool.get(server)?.negotiated !== undefined || core.loader.offered(server, 'resources');
-  return core.resources.servers(session).some(isKnown) ? RESOURCE_TOOLS : NONE;
+  return core.calls.resources.servers(session).some(isKnown) ? RESOURCE_TOOLS : NONE;
 }
 
 export function createResourceAccess(core: HostCore): ResourceAccess {
   const mayHave = ({ name, negotiated }: Connection): boolean =>
     negotiated === undefined ? !core.loader.lacked(name, 'resources') : isDeclared(negotiated, 'resources');
   const isListed = (connection: Connection): boolean =>
-    isAvailable(connection) && core.contentDenial(connection.name) === undefined && mayHave(connection);
+    isAvailable(connection) &&
+    core.approvals.contentDenial(connection.name) === undefined &&
+    mayHave(connection);
   const isOffered = (server: string, { offers }: Session): boolean =>
     core.pool.get(server) !== undefined &&
     (offers === undefined || offers(server, resourceRuleNames(server).all));
@@ -41,7 +43,7 @@ export function createResourceAccess(core: HostCore): ResourceAccess {
         .sort(),
     mayHave: (server) => mayHave(primary(core, server)),
     list: async (server) => {
-      const denial = core.contentDenial(server);
+      const denial = core.approvals.contentDenial(server);
       if (denial !== undefined) throw denial;
       return core.content.resources(primary(core, server));
     },

@@ -51,13 +51,13 @@ export class HostServers {
     this.#core.checkOpen();
     this.#which = 'lifecycle';
     const started = startAll(await this.#toStart(this.#core.pool.all()), this.#core.clock);
-    this.#settled = Promise.all([this.#settled, started]).then(() => this.#core.collectTasks());
+    this.#settled = Promise.all([this.#settled, started]).then(() => this.#core.calls.collectTasks());
   }
 
   /** Waits until every server has settled; rejects if a `required` one failed to start. */
   async ready(): Promise<void> {
     await this.#settled;
-    await this.#core.renewed();
+    await this.#core.auth.reconnected();
     this.#core.checkOpen();
     this.#checkRequired();
   }
@@ -159,7 +159,7 @@ export class HostServers {
       const watched = core.config.files;
       core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
       // "Always" rules are in the files that were just read, unless the person removed them.
-      core.alwaysAllowed.clear();
+      core.approvals.always.clear();
       if (this.#isWatching && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {
@@ -204,7 +204,7 @@ export class HostServers {
     // Lets the creator of this host attach listeners first, also when there was nothing to start.
     await nextTurn();
     events.emit('ready', counts);
-    if (this.#which !== 'none') this.#core.collectTasks();
+    if (this.#which !== 'none') this.#core.calls.collectTasks();
   }
 
   async #admitted(): Promise<Admitted[]> {

@@ -147,7 +147,11 @@ export class HostSession {
       throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)} to allow`, {
         hint: 'List the tools again: they change as servers start and stop.',
       });
-    await this.#core.allow(this.#session, judged, until === 'always' ? 'allow-always' : 'allow-session');
+    await this.#core.approvals.allow(
+      this.#session,
+      judged,
+      until === 'always' ? 'allow-always' : 'allow-session',
+    );
   }
 
   /**
@@ -163,7 +167,7 @@ export class HostSession {
     const { name, args } = meant;
     const tool = this.find(name);
     if (tool === undefined) return undefined;
-    return argumentProblems(args, tool, await this.#core.argumentChecker());
+    return argumentProblems(args, tool, await this.#core.calls.argumentChecker());
   }
 
   /** Reads a resource: text, or bytes as base64. */
@@ -340,7 +344,7 @@ export class HostSession {
 
   /** Resolves if this session may use one of the gateway's own tools. */
   approveOwn(action: OwnAction): Promise<void> {
-    return this.#core.approveOwn(this.#session, action);
+    return this.#core.approvals.approveOwn(this.#session, action);
   }
 
   /** Like the host's `call`. */
@@ -354,8 +358,8 @@ export class HostSession {
     const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured } = options;
     const fault = faultOfCallOptions(options);
     if (fault !== undefined) return Promise.reject(fault);
-    const sent = this.#core.pipeline({
-      id: this.#core.nextCallId(),
+    const sent = this.#core.calls.pipeline({
+      id: this.#core.calls.nextId(),
       name,
       arguments: args,
       session: this.#session,
@@ -390,7 +394,7 @@ export class HostSession {
 
   /** Returns the facts that rules and approval modes decide a call on. */
   #judged(name: string, args: Readonly<Record<string, unknown>>): Judged | undefined {
-    const { catalog, pool, config, alwaysAllowed: alwaysAllows } = this.#core;
+    const { catalog, pool, config, approvals } = this.#core;
     const found = this.find(name);
     const tool = found?.name === READ_RESOURCE ? readBy(found, args['server']) : found;
     const spec = tool && pool.get(tool.server)?.spec;
@@ -398,7 +402,7 @@ export class HostSession {
     const { allowed: sessionAllows } = this.#session;
     const names =
       tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : catalog.snapshot.ruleNames(tool);
-    return { tool, spec, names, settings: config.settings, sessionAllows, alwaysAllows };
+    return { tool, spec, names, settings: config.settings, sessionAllows, alwaysAllows: approvals.always };
   }
 
   #ended(): PlugboardError {
@@ -415,13 +419,13 @@ export class HostSession {
   ): Promise<void> {
     checkSignal(signal);
     if (this.#isEnded) throw this.#ended();
-    return this.#core.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
+    return this.#core.approvals.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
   }
 
   /** Like `#approve`, without a question: refuses unless already allowed. */
   #approveSilently(kind: ContentAction['kind'], server: string, name: string): Promise<void> {
     if (this.#isEnded) return Promise.reject(this.#ended());
-    return this.#core.approveContent(this.#session, { server, kind, name, mayAsk: false });
+    return this.#core.approvals.approveContent(this.#session, { server, kind, name, mayAsk: false });
   }
 
   async #run<T>(

@@ -590,7 +590,7 @@ export class Host {
   #listed(name: string | undefined): Connection | undefined {
     if (name === undefined) return undefined;
     const connection = this.#servers.get(name);
-    const denial = this.#core.contentDenial(name);
+    const denial = this.#core.approvals.contentDenial(name);
     if (denial !== undefined) throw denial;
     return connection;
   }
@@ -601,7 +601,7 @@ export class Host {
   }
 
   #approve(content: Omit<ContentAction, 'mayAsk'> & { readonly mayAsk?: boolean }): Promise<void> {
-    return this.#core.approveContent(this.#core.session, { mayAsk: true, ...content });
+    return this.#core.approvals.approveContent(this.#core.session, { mayAsk: true, ...content });
   }
 
   async #auth(name: string, options: { readonly forgetting?: boolean } = {}): Promise<ServerAuth> {

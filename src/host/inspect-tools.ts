@@ -25,7 +25,7 @@ export function inspectTools(core: HostCore, { name, spec }: Connection): readon
       names: catalog.snapshot.ruleNames(tool),
       settings: config.settings,
       sessionAllows: core.session.allowed,
-      alwaysAllows: core.alwaysAllowed,
+      alwaysAllows: core.approvals.always,
     });
     return { ...listed, ...(state === 'held' ? { held } : {}), approval };
   });
