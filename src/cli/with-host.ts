@@ -9,7 +9,7 @@ import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
-import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../serve/served-host.ts';
 import type { Context } from './cli-command.ts';
 import { trustDecisions } from './config-report.ts';
 import { aborted } from './interrupt.ts';

@@ -3,13 +3,13 @@
 import { homeAt } from '../config/home.ts';
 import { isLoopback } from '../endpoint/guard.ts';
 import type { ServedHttp } from '../endpoint/listen-http.ts';
-import { PlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
-import { type ServeHttpOptions, serveHttp as serveGateway } from '../serve/gateway-http.ts';
+import { DEFAULT_PORT, type GatewayHttpOptions, listenGateway } from '../serve/gateway-http.ts';
 import { manageToken } from './manage-token.ts';
 import { Management, type ManagementOptions } from './management.ts';
 
-export interface ServeManagedOptions extends Omit<ServeHttpOptions, 'approvalQueue' | 'mounted'> {
+export interface ServeHttpOptions extends Omit<GatewayHttpOptions, 'approvalQueue' | 'mounted'> {
   /**
    * The management API and the page, for this machine only. Their token is never valid for calls: by default it is in
    * the file `manage-token` of the host's home. Without this option and without `token`, management is off; `false`
@@ -41,17 +41,17 @@ export interface ServedManaged extends ServedHttp {
  * new URL(gateway.url).pathname; // → '/mcp'
  * await gateway.close();
  */
-export async function serveHttp(host: Host, options: ServeManagedOptions = {}): Promise<ServedManaged> {
+export async function serveHttp(host: Host, options: ServeHttpOptions = {}): Promise<ServedManaged> {
   const { manage = options.token ? {} : false, traffic, ...gateway } = options;
   if (manage === false) {
     return {
-      ...(await serveGateway(host, { ...gateway, approvalQueue: traffic?.approvalQueue })),
+      ...(await listenGateway(host, { ...gateway, approvalQueue: traffic?.approvalQueue })),
       page: undefined,
     };
   }
   const kept = manage.token === undefined ? await manageToken(homeAt(host.home)) : undefined;
   const token = manage.token ?? kept?.token ?? '';
-  if (token === '' || token === options.token) throw notOfItsOwn();
+  if (token === '' || token === options.token) throw tokenOfClients();
   const { approvals, clock } = options;
   const management = await Management.open(host, {
     token,
@@ -61,7 +61,7 @@ export async function serveHttp(host: Host, options: ServeManagedOptions = {}): 
     traffic,
   });
   try {
-    const served = await serveGateway(host, {
+    const served = await listenGateway(host, {
       ...gateway,
       approvalQueue: management.approvalQueue,
       mounted: management,
@@ -80,13 +80,38 @@ export async function serveHttp(host: Host, options: ServeManagedOptions = {}): 
   }
 }
 
-function notOfItsOwn(): PlugboardError {
-  return new PlugboardError('USAGE', 'Management needs a token of its own', {
-    hint: 'Choose another one than the token of MCP clients: a client that has both could approve its own calls.',
+function tokenOfClients(): PlugboardError {
+  return new PlugboardError('USAGE', 'Management needs its own token', {
+    hint: 'Choose a token that MCP clients do not have: with it, a client could approve its own calls.',
   });
 }
 
 /** Returns the page's address for a browser: the fragment after the # is never sent. */
 export function pageWithToken(page: string, token: string): string {
   return `${page}#token=${encodeURIComponent(token)}`;
+}
+
+const MAX_PORTS_TRIED = 20;
+
+/** Tries `first`, then the default port and those after it. Calls `taken` for each that was not free. */
+export async function onFreePort<T>(
+  serve: (port: number) => Promise<T>,
+  { taken, first }: { readonly taken: (port: number) => void; readonly first?: number | undefined },
+): Promise<T> {
+  const usual = Array.from({ length: MAX_PORTS_TRIED }, (_, at) => DEFAULT_PORT + at);
+  for (const port of new Set(first === undefined ? usual : [first, ...usual])) {
+    try {
+      return await serve(port);
+    } catch (thrown) {
+      if (asPlugboardError(thrown).code !== 'START_FAILED') throw thrown;
+      taken(port);
+    }
+  }
+  throw new PlugboardError(
+    'START_FAILED',
+    `No free port from ${DEFAULT_PORT} to ${DEFAULT_PORT + MAX_PORTS_TRIED - 1}`,
+    {
+      hint: 'Stop one of the programs that listen on these ports.',
+    },
+  );
 }

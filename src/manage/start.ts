@@ -2,26 +2,62 @@
  * `npm start [-- <folder>]`: a demonstration with a sample project or the given folder, which prints the next steps.
  */
 
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findHome } from '../config/home.ts';
-import { asPlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { createHost, type Host } from '../host/host.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { describeConnecting } from '../serve/connect-lines.ts';
-import { SERVED_SESSIONS } from '../serve/served-sessions.ts';
-import { adoptOldToken, OLD_TOKEN_NOTE } from '../serve/token-file.ts';
+import { describeConnecting, STOP_LINE } from '../serve/connect-lines.ts';
+import { SERVED_SESSIONS } from '../serve/served-host.ts';
+import { adoptOldToken, newTokenText, OLD_TOKEN_NOTE } from '../serve/token-file.ts';
 import { workspaceEntries } from '../workspace/workspace-entry.ts';
-import { onFreePort } from './free-port.ts';
 import { manageToken } from './manage-token.ts';
-import { copySample, givenProject } from './sample-project.ts';
-import { pageWithToken, type ServedManaged, serveHttp } from './serve-http.ts';
+import { onFreePort, pageWithToken, type ServedManaged, serveHttp } from './serve-http.ts';
+
+const SAMPLE: string = fileURLToPath(new URL('../../assets/sample/', import.meta.url));
+const AUTHOR = [
+  '-c',
+  'user.name=Plugboard',
+  '-c',
+  'user.email=sample@localhost',
+  '-c',
+  'commit.gpgsign=false',
+];
+
+/** Resolves to an absolute path. `from`: the base of a relative `given`. */
+async function givenProject(given: string, from: string): Promise<string> {
+  const folder = resolve(from, given);
+  const isFolder = await stat(folder).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  if (isFolder) return folder;
+  throw new PlugboardError('USAGE', `${folder} is not a folder`, {
+    hint: 'Name an existing folder, or run npm start without one to serve a sample project.',
+  });
+}
+
+/** Copies the sample into a folder under `parent`, as a git repository if git is installed. */
+async function copySample(parent: string): Promise<string> {
+  const folder = join(parent, 'sample');
+  await cp(SAMPLE, folder, { recursive: true });
+  const git = (...args: string[]): Promise<unknown> => promisify(execFile)('git', args, { cwd: folder });
+  try {
+    await git('init', '--quiet');
+    await git('add', '--all');
+    await git(...AUTHOR, 'commit', '--quiet', '--message', 'A sample shop');
+  } catch {
+    // Without git the files are enough: only the git tools have nothing to show.
+  }
+  return folder;
+}
 
 const FALLBACK_EXIT_STATUS = 1;
-const TOKEN_BYTES = 32;
 const PACKAGE: string = fileURLToPath(new URL('../..', import.meta.url));
 
 async function start(): Promise<void> {
@@ -35,7 +71,6 @@ async function start(): Promise<void> {
   const host = await createHost({
     cwd: folder,
     home: join(temporary, 'home'),
-    // Servers are declared these capabilities once; the client behind each session answers.
     sessions: SERVED_SESSIONS,
     builtIn: workspaceEntries,
   });
@@ -55,7 +90,7 @@ async function start(): Promise<void> {
     const own = findHome(process.env);
     if (await adoptOldToken(own, Date.now())) process.stdout.write(`Note: ${OLD_TOKEN_NOTE}\n`);
     const page = await manageToken(own);
-    const token = `plug_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+    const token = newTokenText();
     const manage = { token: page.token };
     gateway = await onFreePort((port) => serveHttp(host, { port, token, tokensOf: own.dir, manage }), {
       taken: (port) => process.stdout.write(`Port ${port} is taken, trying the next one.\n`),
@@ -84,21 +119,21 @@ interface Started {
 function welcome({ host, gateway: { url, page }, token, pageToken, folder, isSample }: Started): string {
   const servers = host.servers().map(({ name, status, tools }) => `  ${name}  ${status}, ${tools} tools`);
   return `${[
-    isSample ? `A sample project, in ${folder} until you end this:` : `Your project, ${folder}:`,
+    isSample ? `A sample project, in ${folder} until you stop this process:` : `Your project, ${folder}:`,
     ...servers,
     '',
-    'Open the page, and try a tool on it. This address is for you, not for agents: it manages everything.',
+    'Open the page and try a tool. This address is for you, not for agents: it manages everything.',
     `  ${pageWithToken(page ?? url, pageToken)}`,
     '',
-    `Or connect an agent; MCP is served at ${url} on this machine only, with this token until you end this.`,
+    `Or connect an agent; MCP is served at ${url} on this machine only, with this token until you stop this process.`,
     describeConnecting({ url, token }),
     '',
     'Next, with your own servers and agents:',
     `  npm install -g ${shellWord(PACKAGE.replace(/[/\\]$/, ''))}`,
-    '  plugboard up           takes the servers that your agents have, and connects the agents to Plugboard',
+    '  plugboard up           imports the servers of your agents, and connects the agents to Plugboard',
     '  plugboard dashboard    shows servers, calls and questions in the browser',
     '',
-    'End with Ctrl-C.',
+    STOP_LINE,
   ].join('\n')}\n`;
 }
 

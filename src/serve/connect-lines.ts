@@ -17,6 +17,9 @@ export interface ConnectLines {
   readonly lines: readonly string[];
 }
 
+/** Last line of the output of every program that serves until it is interrupted. */
+export const STOP_LINE = 'Press Ctrl-C to stop.';
+
 const NAME = 'plugboard';
 const TOKEN_VARIABLE = 'PLUGBOARD_TOKEN';
 

@@ -16,7 +16,7 @@ export const REACH_HINT =
 const NEEDED =
   'A token that calls tools is needed: plugboard token add <name> makes one. The token of the page is not accepted here.';
 
-export interface ServeHttpOptions extends GatewayOptions {
+export interface GatewayHttpOptions extends GatewayOptions {
   /** Default 127.0.0.1. Other interfaces require a token or an issuer. */
   readonly host?: string | undefined;
   /** Default 7420; 0 selects any free port. */
@@ -41,15 +41,8 @@ export interface ServeHttpOptions extends GatewayOptions {
   readonly keepSessions?: boolean | undefined;
 }
 
-/**
- * Serves all servers of a host as one MCP server at `/mcp`.
- *
- * @example
- * const gateway = await serveHttp(host, { port: 0, token: 'a long secret' });
- * new URL(gateway.url).pathname; // → '/mcp'
- * await gateway.close();
- */
-export async function serveHttp(host: ServedHost, options: ServeHttpOptions = {}): Promise<ServedHttp> {
+/** Serves all servers of a host as one MCP server at `/mcp`, without management: see `manage/serve-http.ts`. */
+export async function listenGateway(host: ServedHost, options: GatewayHttpOptions = {}): Promise<ServedHttp> {
   const { host: name, port = DEFAULT_PORT, issuer, legacySse, mounted } = options;
   const { tokensOf } = options;
   const given = options.token || undefined;

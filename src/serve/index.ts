@@ -5,7 +5,7 @@ export type { ServedHttp } from '../endpoint/listen-http.ts';
 export type {
   ManageOptions,
   ServedManaged,
-  ServeManagedOptions as ServeHttpOptions,
+  ServeHttpOptions,
 } from '../manage/serve-http.ts';
 export { serveHttp } from '../manage/serve-http.ts';
 export type { GatewayOptions } from './gateway.ts';

@@ -1,7 +1,8 @@
-/** The part of a host that serving needs. A `Host` satisfies it. */
+/** The part of a host that serving needs, which a `Host` satisfies, and the session options of such a host. */
 
 import type { SessionOptions } from '../call/session.ts';
 import type { Host } from '../host/host.ts';
+import type { HostOptions } from '../host/host-options.ts';
 import type { HostSession } from '../host/host-session.ts';
 
 export type ServedSession = Pick<
@@ -41,3 +42,14 @@ export interface ServedHost
   > {
   session(options?: SessionOptions): ServedSession;
 }
+
+/**
+ * Session options of every host behind a gateway: servers are declared these capabilities once, when they connect, and
+ * the client of each session answers.
+ */
+export const SERVED_SESSIONS: NonNullable<HostOptions['sessions']> = {
+  elicit: () => ({ action: 'cancel' }),
+  sample: () => undefined,
+  sampling: { tools: true, context: true },
+  roots: [],
+};

@@ -59,6 +59,11 @@ export function tokenFileOf({ dir }: Pick<Home, 'dir'>): string {
   return join(dir, FILE_NAME);
 }
 
+/** Returns a new random token in the form of every token for calls. */
+export function newTokenText(): string {
+  return PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
 export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
@@ -99,7 +104,7 @@ export async function addToken(
       hint: 'Use up to 64 letters, digits, dots, dashes and underscores, such as claude-laptop; token and local are reserved.',
     });
   }
-  const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+  const token = newTokenText();
   const made: StoredToken = {
     name,
     hash: hashOf(token),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/host/host.ts';
 import { serveHttp } from '../../src/serve/index.ts';
-import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../src/serve/served-host.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
 import { LineClient, MODERN } from '../serve/line-client.ts';

@@ -94,7 +94,7 @@ export async function startPlugboard(
     env: { ...process.env, PLUGBOARD_HOME: place.home, PLUGBOARD_CREDENTIALS: 'file', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const printed = await until(child, 'End with Ctrl-C.');
+  const printed = await until(child, 'Press Ctrl-C to stop.');
   const url = /Serving at (\S+)/.exec(printed)?.[1] ?? '';
   return new Running(child, new URL(url).origin, printed);
 }

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HostOptions } from '../../src/host/host-options.ts';
 import { serveHttp } from '../../src/serve/index.ts';
-import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../src/serve/served-host.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
 import { legacySession, modern, post, send } from '../serve/bare-client.ts';
 import { FIXTURE, naiveServer } from './naive.ts';

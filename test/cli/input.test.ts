@@ -108,7 +108,7 @@ describe('input', () => {
       env: { PLUGBOARD_CREDENTIALS: 'file' },
       answers: [
         { after: 'paint needs: colour', type: `${VALUE}\r` },
-        { after: 'End with Ctrl-C.', type: '\x03' },
+        { after: 'Press Ctrl-C to stop.', type: '\x03' },
       ],
     });
     const { value } = await place.json(['input', 'list'], { env: { PLUGBOARD_CREDENTIALS: 'file' } });

@@ -47,7 +47,7 @@ async function serve(
     stream?.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
     });
-  while (!printed.includes('End with Ctrl-C.')) await once(child.stdout ?? child, 'data');
+  while (!printed.includes('Press Ctrl-C to stop.')) await once(child.stdout ?? child, 'data');
   url = /Serving at (\S+)/.exec(printed)?.[1] ?? '';
   return { url, printed };
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HostOptions } from '../../src/host/host-options.ts';
-import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../src/serve/served-host.ts';
 import { removeHome } from '../remove-home.ts';
 import { type Answer, LineClient, MODERN } from '../serve/line-client.ts';
 

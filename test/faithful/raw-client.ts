@@ -11,7 +11,7 @@ import { type ProcessOwner, ProcessSharing } from '../../src/daemon/server/proce
 import { createHost, type Host } from '../../src/host/host.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { serveHttp, serveStdio } from '../../src/serve/index.ts';
-import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../src/serve/served-host.ts';
 import { PATIENCE_MS } from '../until.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, it } from 'vitest';
 import { createHost } from '../../src/host/host.ts';
 import { serveHttp } from '../../src/serve/index.ts';
-import { SERVED_SESSIONS } from '../../src/serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../src/serve/served-host.ts';
 import { removeHome } from '../remove-home.ts';
 
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));

@@ -13,7 +13,7 @@ import { smallHost } from '../serve/small-host.ts';
 const source = fileURLToPath(new URL('../../src', import.meta.url));
 const FILES: readonly string[] = [
   'transport/memory-transport.ts',
-  'serve/gateway-http.ts',
+  'manage/serve-http.ts',
   'kit/definitions.ts',
   'kit/define-server.ts',
   'kit/transports.ts',

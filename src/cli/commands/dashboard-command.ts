@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { allowsDaemon } from '../../daemon/client/wanted.ts';
-import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import { STOP_LINE } from '../../serve/connect-lines.ts';
+import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { port } from '../flags.ts';
 import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
@@ -71,10 +72,7 @@ async function fromDaemon(
 async function fromOwnHost(context: Context, wanted: number | undefined, opens: boolean): Promise<number> {
   const { signal, home } = context;
   return withOwnHost(context, { workspace: undefined, sessions: SERVED_SESSIONS }, async (host) => {
-    const [{ serveHttp }, { onFreePort }] = await Promise.all([
-      import('../../manage/serve-http.ts'),
-      import('../../manage/free-port.ts'),
-    ]);
+    const { onFreePort, serveHttp } = await import('../../manage/serve-http.ts');
     const { token } = await pageToken(context);
     const serve = (at: number): ReturnType<typeof serveHttp> =>
       serveHttp(host, { port: at, tokensOf: home.dir, manage: { token } });
@@ -95,9 +93,7 @@ async function show(
   const { output } = context;
   const { pageWithToken } = await import('../../manage/serve-http.ts');
   const page = pageWithToken(address, token);
-  output.answer({ page, url }, () =>
-    ['Open this address in a browser:', `  ${page}`, 'End with Ctrl-C.'].join('\n'),
-  );
+  output.answer({ page, url }, () => ['Open this address in a browser:', `  ${page}`, STOP_LINE].join('\n'));
   if (!opens || !output.canAsk || isElsewhere(context.env)) return;
   const { openBrowser } = await import('../../auth/browser.ts');
   await openBrowser(page, programEnvironment(context)).catch(() => false);

@@ -9,10 +9,10 @@ import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
-import { describeConnecting, reachableUrl } from '../../serve/connect-lines.ts';
+import { describeConnecting, reachableUrl, STOP_LINE } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
-import { DEFAULT_PORT, REACH_HINT, type ServeHttpOptions } from '../../serve/gateway-http.ts';
-import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import { DEFAULT_PORT, type GatewayHttpOptions, REACH_HINT } from '../../serve/gateway-http.ts';
+import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
@@ -203,7 +203,7 @@ async function onHttp(context: Context, host: Host, options: HttpOptions): Promi
   return 0;
 }
 
-interface HttpOptions extends ServeHttpOptions {
+interface HttpOptions extends GatewayHttpOptions {
   /** Whether tokens created by `plugboard token` are accepted. */
   readonly takesNamed: boolean;
   /** The token given on the command line; repeated in the setup lines for agents. */
@@ -255,7 +255,7 @@ function announce(
         ...(takesNamed ? aboutToken(first, typed, plainFile) : []),
         `The page, for you and not for agents: ${page}`,
         `Run plugboard dashboard to open it; its token is in ${manage.file}.`,
-        'End with Ctrl-C.',
+        STOP_LINE,
       ].join('\n');
     },
   );

@@ -21,7 +21,7 @@ export const workspace: CliCommand = {
     const root = workspaceRoot(cwd, given);
     if (!isFolder(root)) throw usage(`There is no folder ${root}.`);
     if (process.stdin.isTTY) {
-      output.note(`Speaks MCP on stdin and stdout, for an agent to start: ${root}. End with Ctrl-C.`);
+      output.note(`Speaks MCP on stdin and stdout, for an agent to start: ${root}. Press Ctrl-C to stop.`);
     }
     return serveWorkspace({ root, shell: flags['shell'] === true, env, signal });
   },

@@ -2,7 +2,7 @@
 
 import type { Host } from '../../host/host.ts';
 import type { ServerReport } from '../../host/host-report.ts';
-import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import type { Context } from '../cli-command.ts';
 import { whileConnecting } from '../waiting-line.ts';
 

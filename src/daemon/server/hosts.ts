@@ -13,7 +13,7 @@ import { realPath } from '../../lib/inside.ts';
 import type { Traffic } from '../../manage/traffic.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { Gateway } from '../../serve/gateway.ts';
-import { SERVED_SESSIONS } from '../../serve/served-sessions.ts';
+import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { addOptional } from '../../transport/launch.ts';
 import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/workspace-entry.ts';
 import type { RequestedServer, SessionContext, SessionHello } from '../protocol/hello.ts';

@@ -8,8 +8,7 @@ import type { Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
-import { onFreePort } from '../../manage/free-port.ts';
-import { type ServedManaged, serveHttp } from '../../manage/serve-http.ts';
+import { onFreePort, type ServedManaged, serveHttp } from '../../manage/serve-http.ts';
 import type { Traffic } from '../../manage/traffic.ts';
 import type { HttpListen, HttpListening } from '../protocol/hello.ts';
 
