@@ -29,7 +29,7 @@ export async function startDemonstration(home: string, folder?: string): Promise
     output += String(chunk);
     const url = /at (http:\S+)/.exec(output)?.[1];
     const token = /Bearer ([\w-]+)/.exec(output)?.[1];
-    if (url === undefined || token === undefined || !output.endsWith('Ctrl-C.\n')) continue;
+    if (url === undefined || token === undefined || !output.endsWith('Press Ctrl-C to stop.\n')) continue;
     return {
       child,
       url,
