@@ -2,6 +2,7 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { decideRetry, RENEWAL_DELAY_MS } from '../lib/retry.ts';
 import { within } from '../lib/within.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { needsClientRegistration, needsLogin, needsScope, scopeNotGranted } from './auth-errors.ts';
@@ -13,8 +14,6 @@ import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
 
 /** A token younger than this that replaced a refused one is not renewed again: the server rejects every token. */
 const FRESH_MS = 30_000;
-/** Delay before the next attempt after a renewal without an answer. */
-const RETRY_MS = 5_000;
 /** How often the store is read again if changes of other processes are not announced. */
 const LOOK_MS = 60_000;
 /** How long a call waits for that read. */
@@ -141,16 +140,15 @@ export class LoginTokens implements TokenSource {
 
   async #renewAhead(tokens: StoredTokens, signal: AbortSignal | undefined): Promise<StoredTokens> {
     const { clock } = this.#options;
-    if (this.#failure !== undefined && clock.now() - this.#failure.at < RETRY_MS) {
+    if (this.#failure !== undefined && clock.now() - this.#failure.at < RENEWAL_DELAY_MS) {
       if (!isOver(tokens, clock.now())) return tokens;
-      // The store is retried at once: it does not limit attempts.
-      if (this.#failure.error.code !== 'STORE_FAILED') throw this.#failure.error;
+      if (decideRetry('renewal', this.#failure.error) !== 'repeat at once') throw this.#failure.error;
     }
     try {
       return await this.#renew(tokens, signal);
     } catch (error) {
       const failure = asPlugboardError(error);
-      if (failure.code === 'NEEDS_AUTH' || failure.code === 'CANCELLED') throw failure;
+      if (decideRetry('renewal', failure) === 'fail') throw failure;
       // Without an answer the renewal is undecided: a valid token is used, an expired one fails until the next attempt.
       if (!isOver(tokens, clock.now())) return tokens;
       throw failure;

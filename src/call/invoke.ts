@@ -5,18 +5,19 @@ import { taskSupportOf } from '../catalog/catalog.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { limitFor } from '../config/limits.ts';
-import { type Negotiated, RPC_HEADER_MISMATCH } from '../connection/eras.ts';
+import type { Negotiated } from '../connection/eras.ts';
 import type { Params } from '../connection/peer.ts';
 import { timeoutHint } from '../connection/reasons.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask, hasTasks } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
+import { decideRetry } from '../lib/retry.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { ForwardedTask } from './forwarded-task.ts';
 import { settingsOf } from './settings.ts';
 import { followCall } from './task.ts';
-import { openFirst, wantsUrls } from './url-first.ts';
+import { openFirst } from './url-first.ts';
 
 export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
@@ -58,14 +59,19 @@ export const invoke: Stage = (context) => async (call) => {
 async function sendAgain(context: CallContext, call: Call, error: unknown): Promise<unknown> {
   const { tool, connection } = settingsOf(call);
   if (!(error instanceof PlugboardError)) throw error;
-  if (error.detail.rpcCode === RPC_HEADER_MISMATCH) {
-    // The server's definition of this tool is newer than ours: reread the list.
-    await connection.reread();
-    return send(context, call, newest(context, tool));
+  const decision = decideRetry('tool', error);
+  switch (decision) {
+    case 'reread tools':
+      await connection.reread();
+      return send(context, call, newest(context, tool));
+    case 'open urls':
+      await openFirst(context, call, error);
+      return send(context, call, tool);
+    case 'fail':
+      throw error;
+    default:
+      return decision satisfies never;
   }
-  if (!wantsUrls(error)) throw error;
-  await openFirst(context, call, error);
-  return send(context, call, tool);
 }
 
 /** Returns the same tool of the same server with its current definition; never another one that took its name (F33). */

@@ -5,12 +5,7 @@ import { isRecord } from '../lib/json.ts';
 import type { Call, CallContext } from './call.ts';
 import { settingsOf } from './settings.ts';
 
-const RPC_URL_ELICITATION_REQUIRED = -32042;
 const MAX_ADDRESSES = 8;
-
-export function wantsUrls(error: PlugboardError): boolean {
-  return error.detail.rpcCode === RPC_URL_ELICITATION_REQUIRED;
-}
 
 /** Asks about each URL, like any other elicitation; resolves when all were accepted. */
 export async function openFirst(context: CallContext, call: Call, error: PlugboardError): Promise<void> {

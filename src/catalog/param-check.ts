@@ -1,8 +1,8 @@
 /** Checks that `Mcp-Param-*` headers of a modern client match its arguments, since proxies act on the headers. */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { RPC_HEADER_MISMATCH } from '../connection/eras.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
+import { RPC_HEADER_MISMATCH } from '../lib/json-rpc.ts';
 import { decodeHeaderValue } from '../transport/http-headers.ts';
 import { argumentAt, type ParamHeader, textOf } from './param-headers.ts';
 

@@ -5,6 +5,7 @@ import { isRemote } from '../config/entry.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
+import { decideRetry, isSignedOut } from '../lib/retry.ts';
 import type { Transport } from '../transport/contract.ts';
 import { fallsBackToSse } from '../transport/create-transport.ts';
 import { type Alarm, abortable, setAlarm } from './alarm.ts';
@@ -17,16 +18,7 @@ import { LogGate } from './log-gate.ts';
 import type { LogLevel } from './log-levels.ts';
 import { openServer, type Phase } from './open.ts';
 import type { Params, RequestOptions } from './peer.ts';
-import {
-  absenceOf,
-  byRequest,
-  gone,
-  isOutage,
-  isSignedOut,
-  isUnreachable,
-  refusalOf,
-  startTimeout,
-} from './reasons.ts';
+import { absenceOf, byRequest, gone, refusalOf, startTimeout } from './reasons.ts';
 import { RetryingLister } from './retrying-lister.ts';
 import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
 import { ServerReceiver } from './server-receiver.ts';
@@ -369,22 +361,31 @@ export class Connection {
   /** True if the request may be repeated over a new connection; that connection is then being opened. */
   #canRepeat(live: Live, error: PlugboardError): boolean {
     if (this.#closed) return false;
-    if (error.detail.sessionExpired) {
-      if (this.#live === live) {
-        this.#drain(live);
-        this.#move(transition(this.#state, { type: 'renew', at: ticksOf(this.#context.clock) }));
-        this.connect().catch(() => {});
-      }
-      return true;
+    const decision = decideRetry('request', error);
+    switch (decision) {
+      case 'renew':
+        if (this.#live === live) {
+          this.#drain(live);
+          this.#move(transition(this.#state, { type: 'renew', at: ticksOf(this.#context.clock) }));
+          this.connect().catch(() => {});
+        }
+        return true;
+      case 'reconnect':
+      case 'disconnect':
+        // The transport itself cannot detect these failures.
+        if (this.#live === live) {
+          this.#drain(live);
+          this.#broke(forServer(error, this.name));
+        }
+        return decision === 'reconnect';
+      case 'check':
+        if (!live.peer.isClosed) live.refresh();
+        return false;
+      case 'fail':
+        return false;
+      default:
+        return decision satisfies never;
     }
-    // The transport itself cannot detect these failures.
-    if ((isUnreachable(error) || isSignedOut(error)) && this.#live === live) {
-      this.#drain(live);
-      this.#broke(forServer(error, this.name));
-    }
-    // The server may have ended for good: reading the list again detects that.
-    if (error.code === 'CONNECTION_LOST' && !live.peer.isClosed) live.refresh();
-    return isUnreachable(error);
   }
 
   #lost(live: Live, error: PlugboardError): void {
@@ -397,7 +398,8 @@ export class Connection {
   #broke(error: PlugboardError): void {
     const { clock } = this.#context;
     const remote = isRemote(this.spec.entry);
-    const retry = !this.#closed && (this.#everConnected || (remote && isOutage(error)));
+    const retry =
+      !this.#closed && (this.#everConnected || (remote && decideRetry('start', error) === 'repeat'));
     this.#move(
       transition(this.#state, { type: 'broke', at: ticksOf(clock), error, retry, jitter: Math.random() }),
     );

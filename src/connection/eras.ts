@@ -28,11 +28,6 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
 } as const;
 
-/** The server does not support the protocol version of the request; the error data lists the supported versions. */
-export const RPC_UNSUPPORTED_VERSION = -32022;
-/** A mirrored header did not match the body: our copy of the tool's schema is outdated. */
-export const RPC_HEADER_MISMATCH = -32020;
-
 export interface Implementation {
   readonly name: string;
   readonly version: string;

@@ -7,10 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
-import { RPC_INVALID_PARAMS, RPC_INVALID_REQUEST, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { backoffMs, decideRetry, RECONNECT } from '../lib/retry.ts';
 import { META } from './eras.ts';
 import type { Params, Peer } from './peer.ts';
-import { backoffMs } from './state.ts';
 
 /** How long to wait for the acknowledgement of a subscription. A server that sends none may still announce changes. */
 export const ACKNOWLEDGE_MS = 3_000;
@@ -23,13 +22,6 @@ export interface ListenOptions {
   /** The stream was reopened after a drop; changes may have been missed. */
   readonly resumed: () => void;
 }
-
-/** Errors that mean a permanent refusal, not a temporary failure. */
-const REFUSALS: readonly (number | undefined)[] = [
-  RPC_METHOD_NOT_FOUND,
-  RPC_INVALID_PARAMS,
-  RPC_INVALID_REQUEST,
-];
 
 const FILTERS = {
   tools: 'toolsListChanged',
@@ -207,12 +199,12 @@ export class Subscription {
       );
     } catch (thrown) {
       const error = asPlugboardError(thrown);
-      if (REFUSALS.includes(error.detail.rpcCode)) stream.refusal = error;
+      if (decideRetry('subscription', error) === 'fail') stream.refusal = error;
     }
     this.#ids.delete(String(stream.id));
     if (this.#stopped || this.#current !== stream) return;
     if (stream.refusal !== undefined) return this.#wake();
-    this.#failures = clock.now() - openedAt > backoffMs(20, 1) ? 1 : this.#failures + 1;
+    this.#failures = clock.now() - openedAt > RECONNECT.maxMs ? 1 : this.#failures + 1;
     this.#cancelTimer = clock.after(backoffMs(this.#failures, random()), () => {
       resumed();
       void this.#open();

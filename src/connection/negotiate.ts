@@ -10,6 +10,7 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
+import { RPC_UNSUPPORTED_VERSION } from '../lib/json-rpc.ts';
 import {
   asImplementation,
   envelope,
@@ -19,7 +20,6 @@ import {
   MODERN_VERSION,
   type Negotiated,
   type RememberedEra,
-  RPC_UNSUPPORTED_VERSION,
 } from './eras.ts';
 import { isRemote, type Params, type Peer } from './peer.ts';
 

@@ -5,6 +5,7 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Emitter } from '../lib/emitter.ts';
+import { hostClosed } from './reasons.ts';
 
 /** The id of a question in the events `question` and `answer`. */
 export type QuestionId = string;
@@ -138,8 +139,4 @@ function withdrawn(kind: string, server: string, reason: unknown): PlugboardErro
     server,
     cause: reason,
   });
-}
-
-function hostClosed(server?: string): PlugboardError {
-  return new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed', { server });
 }

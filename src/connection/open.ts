@@ -7,6 +7,7 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { decideRetry } from '../lib/retry.ts';
 import { causeLine, isErrorLine } from '../transport/cause-line.ts';
 import type { Transport } from '../transport/contract.ts';
 import { listeningLine } from '../transport/listening.ts';
@@ -82,23 +83,17 @@ function nextPlan(
   error: PlugboardError,
   options: OpenOptions,
 ): Plan | undefined {
-  if (plan.verdict !== undefined && plan.why === 'first' && contradicts(error)) {
+  if (plan.verdict !== undefined && plan.why === 'first' && decideRetry('era', error) === 'repeat') {
     return { choice: plan.choice, verdict: undefined, why: 'renegotiate' };
   }
   if (plan.choice === 'configured' && options.fallsBackToSse(error)) {
     return { choice: 'sse', verdict: { era: 'legacy' }, why: 'sse' };
   }
   // Some old servers exit on an unknown message; one that exits before its first message fails with START_FAILED.
-  const died = error.code === 'CONNECTION_LOST' || error.code === 'START_FAILED';
-  if (phase === 'negotiate' && plan.verdict === undefined && died && error.detail.permanent !== true) {
+  if (phase === 'negotiate' && plan.verdict === undefined && decideRetry('probe', error) === 'repeat') {
     return { choice: plan.choice, verdict: { era: 'legacy' }, why: 'died-on-probe' };
   }
   return undefined;
-}
-
-/** A response that a server of the remembered era would not send. */
-function contradicts(error: PlugboardError): boolean {
-  return error.code === 'PROTOCOL_ERROR' || error.code === 'NOT_MCP' || error.detail.httpStatus === 400;
 }
 
 /** Adds stderr to the error: it often explains why a server is silent or sends invalid messages. */

@@ -1,4 +1,4 @@
-/** Errors for connections that are unavailable, and the classification of failures for retries. */
+/** Errors for connections that are unavailable. */
 
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -64,20 +64,4 @@ export function absenceOf(server: string, state: ConnectionState): PlugboardErro
     server,
     hint: 'Connect it again first.',
   });
-}
-
-/** Failures that may be temporary; a permanent refusal of a server is not one. */
-export function isOutage({ code }: PlugboardError): boolean {
-  return ['CONNECT_FAILED', 'TIMEOUT', 'CONNECTION_LOST', 'STORE_FAILED'].includes(code);
-}
-
-/** The server cannot be reached, and the request was not sent. */
-export function isUnreachable({ code, detail }: PlugboardError): boolean {
-  return code === 'CONNECT_FAILED' && detail.notSent === true;
-}
-
-/** The server no longer accepts our credentials. Excludes 403, which may concern a single tool. */
-export function isSignedOut({ code, detail }: PlugboardError): boolean {
-  const auth = code === 'NEEDS_AUTH' || code === 'AUTH_FAILED' || code === 'NEEDS_CLIENT_REGISTRATION';
-  return auth && detail.httpStatus !== 403;
 }

@@ -2,12 +2,10 @@
 
 import { asPlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { decideRetry, listDelayMs, MAX_LIST_TRIES } from '../lib/retry.ts';
 import { type Alarm, abortable, setAlarm } from './alarm.ts';
 import { type ListKind, type ListResult, listAll } from './listing.ts';
 import type { Peer } from './peer.ts';
-
-export const MAX_LIST_TRIES = 4;
-const MAX_RETRY_AFTER_MS = 10_000;
 
 export class RetryingLister {
   readonly #clock: Clock;
@@ -24,9 +22,9 @@ export class RetryingLister {
       try {
         return await listAll(peer, kind, { signal });
       } catch (thrown) {
-        const { retryAfterMs } = asPlugboardError(thrown).detail;
-        if (retryAfterMs === undefined || tries === MAX_LIST_TRIES) throw thrown;
-        await this.#pause(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS), signal);
+        const error = asPlugboardError(thrown);
+        if (decideRetry('list', error) === 'fail' || tries === MAX_LIST_TRIES) throw thrown;
+        await this.#pause(listDelayMs(error.detail.retryAfterMs ?? 0, this.#random()), signal);
         if (peer.isClosed) throw thrown;
       }
     }
@@ -37,9 +35,8 @@ export class RetryingLister {
     for (const pause of this.#pauses) pause.cancel();
   }
 
-  /** Waits with jitter, so that the clients of one busy server do not retry at the same time. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const pause = setAlarm(this.#clock, ms * (1 + this.#random() / 4));
+    const pause = setAlarm(this.#clock, ms);
     this.#pauses.add(pause);
     try {
       await abortable(pause.due, signal);

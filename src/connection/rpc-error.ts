@@ -2,6 +2,7 @@
 
 import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
+import { RPC_MISSING_CAPABILITY } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
 /** For the message of an error or a progress notification. */
@@ -22,8 +23,6 @@ export function withCause(message: string, data: unknown): string {
   return `${message}: ${serverMessage(cause)}`;
 }
 
-/** Modern: the request needs a capability that its client did not declare. */
-const RPC_MISSING_CAPABILITY = -32021;
 /** The host option that declares each capability. */
 const OPTION_OF: ReadonlyMap<string, string> = new Map([
   ['elicitation', 'elicit'],

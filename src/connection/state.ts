@@ -1,15 +1,7 @@
 /** The states of a connection and the pure function that computes transitions (CON-7, CON-8). */
 
 import { PlugboardError } from '../errors.ts';
-
-export const BACKOFF_FIRST_MS = 250;
-export const BACKOFF_MAX_MS = 30_000;
-/** A connection that lasted this long was stable: its loss resets the failure count. */
-export const STABLE_MS = 10_000;
-/** Consecutive failures that open the circuit breaker. */
-export const BREAKER_FAILURES = 5;
-/** With the breaker open, one retry after this time. */
-export const BREAKER_COOL_DOWN_MS = 60_000;
+import { BREAKER_COOL_DOWN_MS, BREAKER_FAILURES, backoffMs, STABLE_MS } from '../lib/retry.ts';
 
 export type ConnectionState =
   | { readonly status: 'disabled' }
@@ -61,12 +53,6 @@ export type ConnectionEvent =
   /** The server was idle: stopped until it is needed. */
   | { readonly type: 'rest' }
   | { readonly type: 'disconnect' };
-
-/** Half fixed, half random, so that servers that failed together do not retry together. */
-export function backoffMs(failures: number, jitter: number): number {
-  const full = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 20));
-  return Math.round(full * (0.5 + jitter / 2));
-}
 
 export function transition(state: ConnectionState, event: ConnectionEvent): ConnectionState {
   // No connection event overrides the decision of a person or a policy.

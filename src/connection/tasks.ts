@@ -9,6 +9,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
 import { isRecord } from '../lib/json.ts';
+import { decideRetry, MAX_POLL_TRIES } from '../lib/retry.ts';
 import type { Era, Negotiated } from './eras.ts';
 import type { Params, Progress, RequestOptions } from './peer.ts';
 import type { AnswerQuestion } from './rounds.ts';
@@ -21,8 +22,6 @@ export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 const DEFAULT_POLL_MS = 1_000;
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS: number = 10 * 60 * 1000;
-/** Polling is safe to repeat: this many consecutive attempts while the connection is down. */
-const MAX_POLL_FAILURES = 5;
 /** Timeout of `tasks/cancel`. */
 const CANCEL_MS = 10_000;
 const MAX_QUESTIONS = 256;
@@ -186,7 +185,8 @@ class Following {
         return state;
       } catch (thrown) {
         const error = asPlugboardError(thrown);
-        if (!isOutage(error) || failures === MAX_POLL_FAILURES || this.#options.leave?.aborted) throw error;
+        const isFinal = decideRetry('poll', error) === 'fail' || failures === MAX_POLL_TRIES;
+        if (isFinal || this.#options.leave?.aborted) throw error;
         await this.#sleep();
       }
     }
@@ -288,10 +288,6 @@ function readTask(raw: unknown): TaskState | undefined {
     error,
     questions: isRecord(inputRequests) ? inputRequests : undefined,
   };
-}
-
-function isOutage({ code }: PlugboardError): boolean {
-  return code === 'CONNECTION_LOST' || code === 'CONNECT_FAILED';
 }
 
 function failed({ error, message }: TaskState): PlugboardError {

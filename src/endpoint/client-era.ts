@@ -1,15 +1,9 @@
 /** The two eras on the server side: which one a request belongs to, and the form of results in each. */
 
-import {
-  type Era,
-  type Implementation,
-  LEGACY_VERSIONS,
-  META,
-  MODERN_VERSION,
-  RPC_UNSUPPORTED_VERSION,
-} from '../connection/eras.ts';
+import { type Era, type Implementation, LEGACY_VERSIONS, META, MODERN_VERSION } from '../connection/eras.ts';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '../connection/log-levels.ts';
 import { isRecord } from '../lib/json.ts';
+import { RPC_UNSUPPORTED_VERSION } from '../lib/json-rpc.ts';
 import { invalidParams, RpcFailure } from './rpc-failure.ts';
 
 export type Params = Readonly<Record<string, unknown>>;

@@ -1,12 +1,18 @@
 /** Validates the headers of Streamable HTTP 2026-07-28, and maps responses to statuses. */
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { META, RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
+import { META } from '../connection/eras.ts';
 import { isRecord } from '../lib/json.ts';
-import { type JsonRpcMessage, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import {
+  type JsonRpcMessage,
+  RPC_HEADER_MISMATCH,
+  RPC_METHOD_NOT_FOUND,
+  RPC_MISSING_CAPABILITY,
+  RPC_UNSUPPORTED_VERSION,
+} from '../lib/json-rpc.ts';
 import { decodeHeaderValue } from '../transport/http-headers.ts';
 import { modernClientInfo, type Params } from './client-era.ts';
-import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
+import { invalidParams, RpcFailure } from './rpc-failure.ts';
 
 /** The param that holds the name of a method's target, for `Mcp-Name`. */
 const NAMED: Readonly<Record<string, string>> = {

@@ -1,10 +1,7 @@
 /** JSON-RPC errors for clients, with the codes of their era. */
 
 import type { Era } from '../connection/eras.ts';
-import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-
-/** Modern: the request needs a capability that its client did not declare. */
-export const RPC_MISSING_CAPABILITY = -32021;
+import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND, RPC_MISSING_CAPABILITY } from '../lib/json-rpc.ts';
 
 const RPC_RESOURCE_NOT_FOUND = -32002;
 

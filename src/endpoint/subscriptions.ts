@@ -5,9 +5,10 @@ import { PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { RPC_MISSING_CAPABILITY } from '../lib/json-rpc.ts';
 import type { ClientHandler, ListKind } from './backend.ts';
 import type { ClientInfo, Params } from './client-era.ts';
-import { invalidParams, RPC_MISSING_CAPABILITY, RpcFailure } from './rpc-failure.ts';
+import { invalidParams, RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
 const MAX_SUBSCRIPTIONS = 1_000;

@@ -35,6 +35,15 @@ export const RPC_METHOD_NOT_FOUND = -32601;
 export const RPC_INVALID_PARAMS = -32602;
 export const RPC_INTERNAL_ERROR = -32603;
 
+/** Modern: a mirrored header did not match the body: the client's copy of the tool's schema is outdated. */
+export const RPC_HEADER_MISMATCH = -32020;
+/** Modern: the request needs a capability that its client did not declare. */
+export const RPC_MISSING_CAPABILITY = -32021;
+/** Modern: the server does not support the version of the request; the error data lists the supported versions. */
+export const RPC_UNSUPPORTED_VERSION = -32022;
+/** Legacy: a person has to open a URL before the call can work. */
+export const RPC_URL_ELICITATION_REQUIRED = -32042;
+
 /** Prefix for the digits of a numeric id that is too large for JavaScript; see `endpoint/exact-ids.ts`. */
 export const EXACT_NUMBER_MARK = '\0number:';
 const EXACT_NUMBER = /"\\u0000number:(-?\d+)"/g;

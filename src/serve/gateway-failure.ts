@@ -1,12 +1,16 @@
 /** Converts errors for clients: errors of servers unchanged, ours with our own text. */
 
-import { wantsUrls } from '../call/url-first.ts';
-import { RPC_HEADER_MISMATCH, RPC_UNSUPPORTED_VERSION } from '../connection/eras.ts';
 import { withCause } from '../connection/rpc-error.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { hintForModel, type PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
-import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import {
+  RPC_HEADER_MISMATCH,
+  RPC_INTERNAL_ERROR,
+  RPC_INVALID_PARAMS,
+  RPC_UNSUPPORTED_VERSION,
+  RPC_URL_ELICITATION_REQUIRED,
+} from '../lib/json-rpc.ts';
 import { sentences } from '../lib/sentences.ts';
 import { cleanValue } from '../policy/clean-value.ts';
 import { elicitMessage } from './attribution.ts';
@@ -51,7 +55,7 @@ export function passedFailure(error: PlugboardError): RpcFailure | undefined {
  * them.
  */
 export function urlsFailure(error: PlugboardError): RpcFailure | undefined {
-  return wantsUrls(error) ? answered(error) : undefined;
+  return error.detail.rpcCode === RPC_URL_ELICITATION_REQUIRED ? answered(error) : undefined;
 }
 
 function answered({

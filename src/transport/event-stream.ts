@@ -5,9 +5,10 @@ import { StringDecoder } from 'node:string_decoder';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { MAX_ASKED_DELAY_MS } from '../lib/retry.ts';
 import type { Receiver } from './contract.ts';
 import { type BodyReader, type Exchange, overLimit } from './http-exchange.ts';
-import { type HttpLimits, MAX_ASKED_DELAY_MS } from './http-limits.ts';
+import type { HttpLimits } from './http-limits.ts';
 import { parseFrames } from './response-body.ts';
 
 /** How many events with an id are remembered to detect duplicates. */

@@ -2,10 +2,15 @@
 
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
-import { MAX_ASKED_DELAY_MS } from './http-limits.ts';
+import { RPC_HEADER_MISMATCH, RPC_MISSING_CAPABILITY, RPC_UNSUPPORTED_VERSION } from '../lib/json-rpc.ts';
+import { MAX_ASKED_DELAY_MS } from '../lib/retry.ts';
 
 /** Error codes of modern servers: no fallback to an older transport. */
-const MODERN_RPC_CODES = new Set([-32020, -32021, -32022]);
+const MODERN_RPC_CODES: ReadonlySet<number> = new Set([
+  RPC_HEADER_MISMATCH,
+  RPC_MISSING_CAPABILITY,
+  RPC_UNSUPPORTED_VERSION,
+]);
 
 /** 4xx statuses that do not indicate the wrong transport. */
 const NOT_A_TRANSPORT_STATUS = new Set([401, 403, 407, 408, 425, 429]);

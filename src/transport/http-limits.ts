@@ -1,5 +1,7 @@
 /** Size and time limits of the HTTP transports. */
 
+import { MAX_RESUMES, RESUME } from '../lib/retry.ts';
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
@@ -41,9 +43,9 @@ export const HTTP_LIMITS: HttpLimits = {
   maxEventBytes: 64 * MIB,
   maxStreamBytes: 256 * MIB,
   lingerMs: 5_000,
-  resumeDelayMs: 500,
-  maxResumeDelayMs: 30_000,
-  maxResumes: 5,
+  resumeDelayMs: RESUME.firstMs,
+  maxResumeDelayMs: RESUME.maxMs,
+  maxResumes: MAX_RESUMES,
   closeMs: 1_000,
 };
 
@@ -58,6 +60,3 @@ export const MAX_CONNECTIONS = 128;
 
 /** Idle time before TCP keep-alive probes. */
 export const TCP_KEEP_ALIVE_MS = 15_000;
-
-/** The longest delay that a server can request with `retry:` or Retry-After. */
-export const MAX_ASKED_DELAY_MS: number = 15 * 60_000;

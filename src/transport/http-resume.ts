@@ -1,26 +1,16 @@
 /** Resumes broken event streams, and keeps the GET stream for server messages open. */
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
+import { backoffMs, decideRetry } from '../lib/retry.ts';
 import type { Receiver } from './contract.ts';
 import { EventStream, eventFrames } from './event-stream.ts';
 import type { Exchange } from './http-exchange.ts';
 import type { HttpLimits } from './http-limits.ts';
 import type { Wire } from './http-wire.ts';
 
-/** Whether the same stream may be available on the next attempt. */
-export function canRetry(error: PlugboardError): boolean {
-  const { httpStatus, sessionExpired } = error.detail;
-  if (sessionExpired) return false;
-  if (error.code === 'CONNECTION_LOST' || error.code === 'TIMEOUT') return true;
-  return (
-    error.code === 'CONNECT_FAILED' && (httpStatus === undefined || httpStatus === 429 || httpStatus >= 500)
-  );
-}
-
-/** Doubles with each attempt, with jitter, so that the clients of one server do not reconnect together. */
-export function resumeDelay(limits: HttpLimits, tries: number): number {
-  const full = Math.min(limits.resumeDelayMs * 2 ** tries, limits.maxResumeDelayMs);
-  return full * (0.5 + Math.random() / 2);
+/** Returns the delay before a stream is resumed, unless the server named one. */
+export function resumeDelay({ resumeDelayMs, maxResumeDelayMs }: HttpLimits, tries: number): number {
+  return backoffMs(tries + 1, Math.random(), { firstMs: resumeDelayMs, maxMs: maxResumeDelayMs });
 }
 
 /**
@@ -46,7 +36,7 @@ export async function listen(
       if (stream.news || clock.now() - since >= limits.maxResumeDelayMs) tries = 0;
     } catch (thrown) {
       error = asPlugboardError(thrown);
-      if (!canRetry(error)) {
+      if (decideRetry('stream', error) === 'fail') {
         if (wanted())
           receiver.notice({ level: 'debug', message: `No stream of server messages: ${error.message}` });
         return;

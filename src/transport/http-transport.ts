@@ -6,6 +6,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
+import { decideRetry } from '../lib/retry.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { EventStream, eventFrames } from './event-stream.ts';
 import { notMcp, sessionExpired, statusError } from './http-errors.ts';
@@ -20,7 +21,7 @@ import {
 } from './http-headers.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { type Response, readFailed, request } from './http-request.ts';
-import { canRetry, listen, resumeDelay } from './http-resume.ts';
+import { listen, resumeDelay } from './http-resume.ts';
 import type { Exit } from './http-sockets.ts';
 import { closedError, Wire } from './http-wire.ts';
 import { parseFrames, readBody, readText } from './response-body.ts';
@@ -249,7 +250,7 @@ class HttpTransport implements Transport {
     let broken = await stream.read(exchange);
     for (let tries = 0; !done(); tries = stream.news ? 0 : tries + 1) {
       const resumable = options.resumable && stream.lastEventId !== undefined && tries < limits.maxResumes;
-      if (!resumable || (broken && !canRetry(broken))) {
+      if (!resumable || (broken && decideRetry('stream', broken) === 'fail')) {
         receiver.lost(id, lostError(broken, this.#wire.url.host));
         return;
       }
@@ -312,7 +313,7 @@ function isAnswerTo(frame: JsonRpcMessage, id: RequestId): boolean {
  * (not sent, session expired) must not make it look safe to repeat.
  */
 function lostError(broken: PlugboardError | undefined, host: string): PlugboardError {
-  if (broken && !canRetry(broken) && !broken.detail.sessionExpired) return broken;
+  if (broken && decideRetry('stream', broken) === 'fail' && !broken.detail.sessionExpired) return broken;
   return new PlugboardError('CONNECTION_LOST', `${host} ended the stream before it answered.`, {
     cause: broken,
   });

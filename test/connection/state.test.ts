@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BREAKER_COOL_DOWN_MS,
-  BREAKER_FAILURES,
-  backoffMs,
-  type ConnectionEvent,
-  type ConnectionState,
-  STABLE_MS,
-  transition,
-} from '../../src/connection/state.ts';
+import { type ConnectionEvent, type ConnectionState, transition } from '../../src/connection/state.ts';
 import { PlugboardError } from '../../src/errors.ts';
+import { BREAKER_COOL_DOWN_MS, BREAKER_FAILURES, backoffMs, STABLE_MS } from '../../src/lib/retry.ts';
 
 const lost = new PlugboardError('CONNECTION_LOST', 'gone');
 const broke = (

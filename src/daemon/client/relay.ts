@@ -9,6 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
 import { LineCutter } from '../../lib/lines.ts';
+import { backoffMs, MAX_REATTACH_TRIES, REATTACH } from '../../lib/retry.ts';
 import { LEAVING, STOPPED } from '../protocol/hello.ts';
 import { PendingRequests } from './pending-requests.ts';
 
@@ -16,8 +17,6 @@ import { PendingRequests } from './pending-requests.ts';
 const GOODBYE_MS = 15_000;
 /** How long responses are awaited when this process is asked to end. */
 const GRACE_MS = 5_000;
-const MAX_TRIES = 6;
-const FIRST_PAUSE_MS = 50;
 const LIST_KINDS = ['tools', 'resources', 'prompts'];
 
 /** Length of the line by which a daemon ends a session, with its newline. */
@@ -181,9 +180,9 @@ class Relay {
       try {
         return await this.#options.again();
       } catch (error) {
-        if (tries === MAX_TRIES) throw error;
+        if (tries === MAX_REATTACH_TRIES) throw error;
       }
-      await delay(FIRST_PAUSE_MS * 2 ** tries);
+      await delay(backoffMs(tries + 1, 1, REATTACH));
     }
   }
 
