@@ -3,10 +3,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json.ts';
-import { keepNewest } from '../lib/keep-newest.ts';
-import { replaceFile } from '../lib/locked-file.ts';
-import { makeFolder } from '../lib/make-folder.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import { writeAmongNewest } from '../lib/keep-newest.ts';
 
 const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
 
@@ -43,7 +41,8 @@ export class CacheFiles {
     const text = JSON.stringify({ at: this.#clock.now(), ...content });
     const before = this.#writing.get(key) ?? Promise.resolve();
     const done: Promise<void> = before
-      .then(() => this.#save(key, text))
+      // Changed entries leave their old files behind.
+      .then(() => writeAmongNewest(this.#fileOf(key), text, this.#maxFiles))
       .catch(() => {})
       .finally(() => {
         if (this.#writing.get(key) === done) this.#writing.delete(key);
@@ -55,25 +54,13 @@ export class CacheFiles {
     await Promise.all(this.#writing.values());
   }
 
-  async #save(key: string, text: string): Promise<void> {
-    await makeFolder(this.#folder, 0o700);
-    await replaceFile(this.#fileOf(key), text, { mode: 0o600 });
-    // Changed entries leave their old files behind.
-    await keepNewest(this.#folder, this.#maxFiles);
-  }
-
   #fileOf(key: string): string {
     return join(this.#folder, `${key}.json`);
   }
 }
 
 function parse(text: string): { readonly at: number; readonly rest: Content } | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
   if (!isRecord(value) || typeof value['at'] !== 'number') return undefined;
   const { at, ...rest } = value;
   return { at: Number(at), rest };

@@ -4,9 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { isRecord } from '../lib/json.ts';
-import { keepNewest } from '../lib/keep-newest.ts';
-import { replaceFile } from '../lib/locked-file.ts';
-import { makeFolder } from '../lib/make-folder.ts';
+import { writeAmongNewest } from '../lib/keep-newest.ts';
 import type { AcceptedTool } from './accept.ts';
 import { toolFilter } from './filter.ts';
 import {
@@ -14,7 +12,6 @@ import {
   type KnownTool,
   knownContentFile,
   knownFile,
-  knownFolder,
   writeKnown,
 } from './known-tools.ts';
 
@@ -53,7 +50,7 @@ export function openKnownToolsWriter(home: Home): KnownToolsWriter {
   let writing: Promise<void> = Promise.resolve();
   const write = (file: string, count: number, rows: readonly KnownTool[]): void => {
     const text = writeKnown(count, rows.slice(0, MAX_TOOLS));
-    writing = writing.then(() => save(home, file, text)).catch(() => {}); // A read-only home folder stores nothing.
+    writing = writing.then(() => save(file, text)).catch(() => {}); // A read-only home folder stores nothing.
   };
   return {
     keep(spec, tools) {
@@ -87,11 +84,9 @@ export function openKnownToolsWriter(home: Home): KnownToolsWriter {
   };
 }
 
-async function save(home: Home, file: string, text: string): Promise<void> {
+async function save(file: string, text: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => '')) === text) return;
-  await makeFolder(knownFolder(home), 0o700);
-  await replaceFile(file, text, { mode: 0o600 });
-  await keepNewest(knownFolder(home), MAX_FILES);
+  await writeAmongNewest(file, text, MAX_FILES);
 }
 
 function parametersOf({ properties }: AcceptedTool['inputSchema']): KnownParameter[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { type ErrorCode, isErrorCode, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type Dated, Remembered } from '../lib/remembered.ts';
+import { type Dated, DatedMap } from '../lib/json-store.ts';
 
 /** A server whose failure is older is waited for once more. */
 const FAILURE_MAX_AGE_MS: number = 24 * 60 * 60 * 1000;
@@ -29,7 +29,7 @@ export interface LastFailures {
 }
 
 export async function openLastFailures(home: Home, clock: Clock): Promise<LastFailures> {
-  const known = await Remembered.open<LastFailure>({
+  const known = await DatedMap.open<LastFailure>({
     file: join(home.cache, 'failures.json'),
     lockDir: join(home.run, 'locks'),
     maxEntries: MAX_FAILURES,

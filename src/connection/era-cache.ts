@@ -8,7 +8,7 @@ import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
-import { type Dated, Remembered } from '../lib/remembered.ts';
+import { type Dated, DatedMap } from '../lib/json-store.ts';
 import type { Negotiated, RememberedEra } from './eras.ts';
 
 /** A remembered legacy era must expire: an upgraded server still accepts legacy requests. */
@@ -38,7 +38,7 @@ export const NO_ERA_CACHE: EraCache = {
 };
 
 export async function openEraCache(home: Home, clock: Clock): Promise<EraCache> {
-  const known = await Remembered.open<DatedEra>({
+  const known = await DatedMap.open<DatedEra>({
     file: join(home.cache, 'eras.json'),
     lockDir: join(home.run, 'locks'),
     maxEntries: MAX_REMEMBERED_ERAS,

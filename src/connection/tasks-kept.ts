@@ -1,12 +1,11 @@
 /** Stores the handles of running tasks in the home folder, so that the next host can collect their results. */
 
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Clock } from '../lib/clock.ts';
-import { errorCode } from '../lib/error-code.ts';
+import { isAlive } from '../lib/is-alive.ts';
 import { isRecord } from '../lib/json.ts';
-import { updateFile } from '../lib/locked-file.ts';
+import { JsonStore } from '../lib/json-store.ts';
 import type { Era } from './eras.ts';
 
 const MAX_KEPT = 200;
@@ -46,21 +45,25 @@ export interface KeptTasksOptions {
 
 export function openKeptTasks({ home, clock, isKept, failed }: KeptTasksOptions): KeptTasks {
   const file = join(home.dir, 'tasks.json');
-  const lockDir = join(home.run, 'locks');
+  const store = new JsonStore({
+    file,
+    lockDir: join(home.run, 'locks'),
+    parse: (value): readonly KeptTask[] => (Array.isArray(value) ? value.filter(isKeptTask) : []),
+    toJson: (tasks) => tasks.slice(-MAX_KEPT),
+    indent: 1,
+  });
   const mine = new Set<string>();
-  let told = false;
+  let isReported = false;
 
   const change = async (edit: (tasks: readonly KeptTask[]) => readonly KeptTask[]): Promise<void> => {
     const now = clock.now();
-    const replace = (text: string | undefined): string => {
-      const young = parse(text ?? '').filter(({ at }) => now - at < MAX_AGE_MS);
-      return `${JSON.stringify(edit(young).slice(-MAX_KEPT), null, 1)}\n`;
-    };
-    await updateFile(file, replace, { lockDir, mode: 0o600 }).catch((error: unknown) => {
-      if (!told)
+    try {
+      await store.update((tasks) => edit(tasks.filter(({ at }) => now - at < MAX_AGE_MS)));
+    } catch (error) {
+      if (!isReported)
         failed(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
-      told = true;
-    });
+      isReported = true;
+    }
   };
 
   return {
@@ -76,8 +79,7 @@ export function openKeptTasks({ home, clock, isKept, failed }: KeptTasksOptions)
     },
     async claim() {
       // Usually there is no task, and then nothing is locked or written.
-      const seen = parse(await readFile(file, 'utf8').catch(() => ''));
-      if (!seen.some((task) => isOrphan(task) && isKept(task.server))) return [];
+      if (!(await store.read()).some((task) => isOrphan(task) && isKept(task.server))) return [];
       const claimed: KeptTask[] = [];
       await change((tasks) => {
         claimed.length = 0;
@@ -106,27 +108,10 @@ export function openKeptTasks({ home, clock, isKept, failed }: KeptTasksOptions)
 }
 
 function isOrphan({ pid }: KeptTask): boolean {
-  if (pid === undefined) return true;
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return errorCode(error) !== 'EPERM';
-  }
+  return pid === undefined || !isAlive(pid);
 }
 
-function parse(text: string): KeptTask[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
-  }
-  return Array.isArray(value) ? value.filter(isKept) : [];
-}
-
-function isKept(value: unknown): value is KeptTask {
+function isKeptTask(value: unknown): value is KeptTask {
   return (
     isRecord(value) &&
     ['server', 'name', 'tool', 'taskId'].every((key) => typeof value[key] === 'string') &&

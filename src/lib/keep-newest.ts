@@ -1,7 +1,17 @@
-/** Limits the number of files in a folder by deleting the oldest; for files that are recreated under new names. */
+/** Folders of files that are recreated under new names: only the newest are kept. */
 
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { replaceFile } from './locked-file.ts';
+import { makeFolder } from './make-folder.ts';
+
+/** Writes a file atomically and deletes the oldest files of its folder. */
+export async function writeAmongNewest(file: string, text: string, count: number): Promise<void> {
+  const folder = dirname(file);
+  await makeFolder(folder, 0o700);
+  await replaceFile(file, text, { mode: 0o600 });
+  await keepNewest(folder, count);
+}
 
 export async function keepNewest(folder: string, count: number): Promise<void> {
   const names = await readdir(folder);

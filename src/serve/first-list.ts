@@ -12,7 +12,7 @@ import type { Implementation } from '../connection/eras.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { FirstLists, ListWait } from '../host/first-lists.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type Dated, Remembered } from '../lib/remembered.ts';
+import { type Dated, DatedMap } from '../lib/json-store.ts';
 
 /**
  * How long the first list may take for a client that never lists again: well below its time limit for a server, part
@@ -44,7 +44,7 @@ export class ClientListWait {
    * streams.
    */
   readonly #stateless = new Map<string, { wasTold: boolean }>();
-  #remembered: Promise<Remembered<Dated>> | undefined;
+  #remembered: Promise<DatedMap<Dated>> | undefined;
 
   constructor(options: FirstListOptions) {
     this.#options = options;
@@ -99,9 +99,9 @@ export class ClientListWait {
     return key !== undefined && (await this.#open()).get(key) !== undefined;
   }
 
-  #open(): Promise<Remembered<Dated>> {
+  #open(): Promise<DatedMap<Dated>> {
     const home = homeAt(this.#options.home);
-    this.#remembered ??= Remembered.open<Dated>({
+    this.#remembered ??= DatedMap.open<Dated>({
       file: join(home.cache, 'clients.json'),
       lockDir: join(home.run, 'locks'),
       maxEntries: MAX_CLIENTS,
