@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
+import { killGroup } from '../lib/process-group.ts';
 import { checked, type Headers } from './static-headers.ts';
 
 const HELPER_TIMEOUT_MS = 10_000;
@@ -49,7 +50,7 @@ function run(options: HelperOptions): Promise<string> {
 
     const end = (error: PlugboardError): void => {
       problem ??= error;
-      endGroup(child.pid);
+      killGroup(child.pid);
       // A child that left its process group keeps the pipe open; do not wait for it.
       child.stdout.destroy();
     };
@@ -87,15 +88,6 @@ function run(options: HelperOptions): Promise<string> {
       else resolve(Buffer.concat(chunks).toString('utf8'));
     });
   });
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch {
-    // The process has already exited.
-  }
 }
 
 /** Creates the error without the command and its output: both may contain the secret. */

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isAlive } from '../lib/is-alive.ts';
 import { isRecord } from '../lib/json.ts';
 import { JsonStore } from '../lib/json-store.ts';
+import { isAlive } from '../lib/process-group.ts';
 import type { Era } from './eras.ts';
 
 const MAX_KEPT = 200;

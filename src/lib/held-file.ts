@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { errorCode } from './error-code.ts';
-import { isAlive } from './is-alive.ts';
+import { isAlive } from './process-group.ts';
 
 /** How often a holder refreshes its file. */
 const REFRESH_MS = 5_000;

@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 import { hasSystemLock, isHeld, type Release, tryHold } from './held-file.ts';
 import { isInside } from './inside.ts';
-import { isAlive } from './is-alive.ts';
 import { makeFolder } from './make-folder.ts';
+import { isAlive } from './process-group.ts';
 import { type SystemLocks, systemLocks } from './system-locks.ts';
 
 /** How long to wait for another process before failing. */

@@ -2,21 +2,17 @@
 
 import { constants } from 'node:buffer';
 import { PlugboardError } from '../errors.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
-import { readLine } from './framing-line.ts';
+import { type Dropped, LineCutter } from '../lib/lines.ts';
 import { RESCUE_CHARS, recoverId } from './framing-rescue.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep } from './json-text.ts';
 
 /** Longest line that is buffered and parsed. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 /** A line this many times over the limit is treated as endless: the server is broken, not verbose. */
 const ENDLESS_LINE_FACTOR = 4;
-
-/** First buffer for a line that spans chunks; it doubles, so each byte is copied a limited number of times. */
-const FIRST_BUFFER_BYTES = 64 * 1024;
-const LARGE_LINE_BYTES = 1024 * 1024;
-
-const NEWLINE = 10;
 
 /** Receives the parsed stream, in order. */
 export interface FrameSink {
@@ -29,135 +25,52 @@ export interface FrameSink {
   endless(error: PlugboardError): void;
 }
 
-/** The kept parts of a line over the limit; the rest is discarded. */
-interface Overlong {
-  readonly head: Buffer;
-  tail: Buffer;
-  bytes: number;
-}
-
-/**
- * Splits at the newline byte, so characters that span chunks need no special handling, and decodes all complete lines
- * of a chunk at once: this is the hot path of every call.
- */
 export class FrameDecoder {
   readonly #sink: FrameSink;
   readonly #maxLineBytes: number;
-  /** The incomplete line: the first `#lineBytes` of this buffer. */
-  #line: Buffer | undefined;
-  #lineBytes = 0;
-  #overlong: Overlong | undefined;
+  readonly #lines: LineCutter;
   #stopped = false;
 
   constructor(sink: FrameSink, maxLineBytes: number = DEFAULT_MAX_LINE_BYTES) {
     this.#sink = sink;
     // The longest string that V8 supports.
     this.#maxLineBytes = Math.min(maxLineBytes, constants.MAX_STRING_LENGTH);
+    this.#lines = new LineCutter((bytes) => this.#read(bytes), {
+      maxBytes: this.#maxLineBytes,
+      dropped: (line) => this.#lost(line),
+      dropping: (bytes) => this.#checkEnd(bytes),
+    });
   }
 
   push(chunk: Buffer): void {
-    if (this.#stopped) return;
-    let start = 0;
-    if (this.#line || this.#overlong) {
-      const newline = chunk.indexOf(NEWLINE);
-      this.#keep(newline < 0 ? chunk : chunk.subarray(0, newline));
-      if (newline < 0) return;
-      this.#endLine();
-      start = newline + 1;
-    }
-    const last = chunk.lastIndexOf(NEWLINE);
-    if (last >= start) {
-      if (last - start <= this.#maxLineBytes) this.#readLines(chunk.toString('utf8', start, last));
-      else this.#keepLines(chunk.subarray(start, last + 1));
-      start = last + 1;
-    }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    if (!this.#stopped) this.#lines.push(chunk);
   }
 
   /** The stream ended: a last line without a newline is still read. */
   end(): void {
-    this.#endLine();
+    if (!this.#stopped) this.#lines.end();
     this.stop();
   }
 
   /** Stops delivery; further data is dropped. */
   stop(): void {
     this.#stopped = true;
-    this.#line = undefined;
-    this.#overlong = undefined;
   }
 
-  #readLines(text: string): void {
-    for (let from = 0; from <= text.length && !this.#stopped; ) {
-      const newline = text.indexOf('\n', from);
-      const to = newline < 0 ? text.length : newline;
-      readLine(text.slice(from, to), this.#sink);
-      from = to + 1;
-    }
+  #read(bytes: Buffer): void {
+    if (!this.#stopped) readLine(bytes.toString('utf8', 0, bytes.length - 1), this.#sink);
   }
 
-  /** Reads the lines of a chunk that is longer than the limit of one line. */
-  #keepLines(bytes: Buffer): void {
-    for (let from = 0; from < bytes.length; ) {
-      const to = bytes.indexOf(NEWLINE, from);
-      this.#keep(bytes.subarray(from, to));
-      this.#endLine();
-      from = to + 1;
-    }
-  }
-
-  #keep(part: Buffer): void {
+  #lost({ head, tail, bytes }: Dropped): void {
     if (this.#stopped) return;
-    const before = this.#line?.subarray(0, this.#lineBytes);
-    const size = (before?.length ?? 0) + part.length;
-    if (this.#overlong) {
-      this.#discard(part, this.#overlong);
-    } else if (size > this.#maxLineBytes) {
-      const known = before ?? Buffer.alloc(0);
-      const head = Buffer.concat([known.subarray(0, RESCUE_CHARS), part.subarray(0, RESCUE_CHARS)]);
-      const tail = Buffer.from(known.subarray(-RESCUE_CHARS));
-      this.#overlong = { head: head.subarray(0, RESCUE_CHARS), tail, bytes: known.length };
-      this.#line = undefined;
-      this.#discard(part, this.#overlong);
-    } else if (!before || !this.#line) {
-      // Usually a short remainder between two chunks: kept without a buffer of its own.
-      this.#line = part;
-      this.#lineBytes = size;
-    } else {
-      if (this.#line.length < size) {
-        // Allocate the maximum for a long line at once: untouched pages cost nothing, copies do.
-        const room =
-          size > LARGE_LINE_BYTES
-            ? this.#maxLineBytes
-            : Math.max(size, before.length * 2, FIRST_BUFFER_BYTES);
-        const grown = Buffer.allocUnsafeSlow(Math.min(room, this.#maxLineBytes));
-        before.copy(grown);
-        this.#line = grown;
-      }
-      part.copy(this.#line, before.length);
-      this.#lineBytes = size;
-    }
+    const id = recoverId(head.toString('utf8'), tail.toString('utf8'));
+    this.#sink.lost(id, tooLong(`a message of ${bytes} bytes`, this.#maxLineBytes));
   }
 
-  #discard(part: Buffer, line: Overlong): void {
-    line.bytes += part.length;
-    line.tail = Buffer.concat([line.tail, part.subarray(-RESCUE_CHARS)]).subarray(-RESCUE_CHARS);
-    if (line.bytes <= this.#maxLineBytes * ENDLESS_LINE_FACTOR) return;
+  #checkEnd(bytes: number): void {
+    if (this.#stopped || bytes <= this.#maxLineBytes * ENDLESS_LINE_FACTOR) return;
     this.stop();
-    this.#sink.endless(tooLong(`${line.bytes} bytes without the end of a line`, this.#maxLineBytes));
-  }
-
-  #endLine(): void {
-    const line = this.#line;
-    const overlong = this.#overlong;
-    this.#line = undefined;
-    this.#overlong = undefined;
-    if (this.#stopped) return;
-    if (line) readLine(line.toString('utf8', 0, this.#lineBytes), this.#sink);
-    if (overlong) {
-      const id = recoverId(overlong.head.toString('utf8'), overlong.tail.toString('utf8'));
-      this.#sink.lost(id, tooLong(`a message of ${overlong.bytes} bytes`, this.#maxLineBytes));
-    }
+    this.#sink.endless(tooLong(`${bytes} bytes without the end of a line`, this.#maxLineBytes));
   }
 }
 
@@ -169,4 +82,55 @@ function tooLong(what: string, maxLineBytes: number): PlugboardError {
       hint: 'Ask the tool for less at a time: a range, a page or a filter.',
     },
   );
+}
+
+const BYTE_ORDER_MARK = '\ufeff';
+
+type LineSink = Pick<FrameSink, 'message' | 'lost' | 'noise'>;
+
+export function readLine(line: string, sink: LineSink): void {
+  if (nestsTooDeep(line)) {
+    const message = `The server sent JSON that is nested more than ${MAX_JSON_DEPTH} levels deep.`;
+    sink.lost(idOf(line), new PlugboardError('PROTOCOL_ERROR', message));
+    return;
+  }
+  const frame = line.length < 2 ? undefined : parseJson(line);
+  if (frame === undefined) readOddLine(line, sink);
+  else deliver(frame, line, sink);
+}
+
+/** Handles the rare cases outside of the hot path: blanks, a byte order mark, text before a frame, invalid JSON. */
+function readOddLine(line: string, sink: LineSink): void {
+  const text = line.replaceAll(BYTE_ORDER_MARK, '').trim();
+  if (text === '') return;
+  // A prompt or progress dot without a newline precedes the frame on the same line.
+  const at = Math.max(text.indexOf('{"jsonrpc"'), 0);
+  const frame = parseJson(text.slice(at));
+  if (frame !== undefined) {
+    if (at > 0) sink.noise(text.slice(0, at));
+    deliver(frame, text, sink);
+    return;
+  }
+  const id = text.startsWith('{') ? idOf(text) : undefined;
+  if (id === undefined) sink.noise(text);
+  else
+    sink.lost(
+      id,
+      new PlugboardError('PROTOCOL_ERROR', 'The server answered with a line that is not valid JSON.'),
+    );
+}
+
+function deliver(frame: unknown, line: string, sink: LineSink): void {
+  // The receiver expects an object whose members are not validated, hence the casts.
+  if (isRecord(frame)) {
+    sink.message(frame as unknown as JsonRpcMessage);
+    return;
+  }
+  const batch = Array.isArray(frame) ? frame.filter(isRecord) : [];
+  for (const item of batch) sink.message(item as unknown as JsonRpcMessage);
+  if (batch.length === 0) sink.noise(line);
+}
+
+function idOf(line: string): RequestId | undefined {
+  return recoverId(line.slice(0, RESCUE_CHARS), line.slice(-RESCUE_CHARS));
 }

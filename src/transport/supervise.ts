@@ -8,6 +8,7 @@
 
 import { spawn } from 'node:child_process';
 import type { Clock } from '../lib/clock.ts';
+import { sendSignal } from '../lib/process-group.ts';
 import { hasProcessTable } from '../lib/process-table.ts';
 import { type Ancestor, onlyZombiesIn, Strays } from './supervise-strays.ts';
 
@@ -59,25 +60,16 @@ async function endGroup(server: RunningServer, strays: Strays): Promise<void> {
 
 function groupGone(server: RunningServer): boolean {
   if (!server.exited()) return false;
-  if (!signal(-server.pid, 0)) return true;
+  if (!sendSignal(-server.pid, 0)) return true;
   return hasProcessTable && onlyZombiesIn(server.pid);
 }
 
 function signalAll(name: NodeJS.Signals, server: RunningServer, strays: readonly number[]): void {
-  signal(-server.pid, name);
+  sendSignal(-server.pid, name);
   for (const pid of strays) {
     // The group of a stray that leads one contains only its own children.
-    signal(-pid, name);
-    signal(pid, name);
-  }
-}
-
-/** Returns false if the process or group does not exist. */
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    sendSignal(-pid, name);
+    sendSignal(pid, name);
   }
 }
 

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { killGroup } from '../lib/process-group.ts';
 
 /** How long background processes in the group may continue after the process exits. */
 const DRAIN_MS = 200;
@@ -60,16 +61,16 @@ export class Children {
       let timedOut = false;
       child.stdout?.on('data', (chunk: Buffer) => {
         if (options.onOutput === undefined) stdout.take(chunk);
-        else if (!options.onOutput(chunk)) endGroup(child);
+        else if (!options.onOutput(chunk)) killGroup(child.pid);
       });
       child.stderr?.on('data', (chunk: Buffer) => stderr.take(chunk));
       child.stdin?.on('error', () => {}); // a process may close its input early
       if (typeof input === 'string') child.stdin?.end(input);
-      const onAbort = (): void => endGroup(child);
+      const onAbort = (): void => killGroup(child.pid);
       signal.addEventListener('abort', onAbort, { once: true });
       const stopTimer = this.#clock.after(options.timeoutMs, () => {
         timedOut = true;
-        endGroup(child);
+        killGroup(child.pid);
       });
       let stopDraining = (): void => {};
       const leave = (): void => {
@@ -84,11 +85,11 @@ export class Children {
       });
       // A background process may hold its pipes open indefinitely.
       child.once('exit', () => {
-        stopDraining = this.#clock.after(DRAIN_MS, () => endGroup(child));
+        stopDraining = this.#clock.after(DRAIN_MS, () => killGroup(child.pid));
       });
       child.once('close', (code, ended) => {
         leave();
-        endGroup(child);
+        killGroup(child.pid);
         if (signal.aborted) return reject(signal.reason);
         const dropped = { stdout: stdout.dropped, stderr: stderr.dropped };
         resolve({ code, signal: ended, stdout: stdout.bytes(), stderr: stderr.bytes(), dropped, timedOut });
@@ -98,19 +99,7 @@ export class Children {
 
   /** Ends all running processes. */
   close(): void {
-    for (const child of this.#running) endGroup(child);
-  }
-}
-
-/**
- * Kills the whole group. A group exists longer than its first process, and its id is not reused while a member runs.
- */
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch {
-    // Already ended.
+    for (const child of this.#running) killGroup(child.pid);
   }
 }
 

@@ -387,7 +387,7 @@ describe('faults during a call', () => {
     await it.host.close();
     expect((await failure(it.host.call('mcp__s__echo'))).toJSON()).toEqual({
       code: 'CANCELLED',
-      message: 'the host was closed',
+      message: 'the call was cancelled: the host was closed',
     });
   });
 
