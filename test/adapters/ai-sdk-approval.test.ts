@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { toAiSdk } from '../../src/adapters/index.ts';
 import type { Host } from '../../src/index.ts';
 import { modelServer } from './model-server.mjs';
-import { world } from './world.ts';
+import { adapterHost } from './world.ts';
 
 const add = { name: 'mcp__s__add', args: { a: 1, b: 2 } };
 const PROMPT: ModelMessage = { role: 'user', content: 'go' };
@@ -45,19 +45,19 @@ async function converse(
 const ASKING = { servers: { s: { command: 'scripted', approval: 'prompt' as const } } };
 
 it('needsApproval: a call that the host would ask about is asked about by the SDK', async () => {
-  const { host } = await world(ASKING);
+  const { host } = await adapterHost(ASKING);
   expect(host.approvalOf('mcp__s__add')).toMatchObject({ decision: 'ask' });
   expect(await converse(host, [add], true)).toBe('3');
 });
 
 it('needsApproval: through call_tool, too', async () => {
-  const { host } = await world({ ...ASKING, toolSearch: true });
+  const { host } = await adapterHost({ ...ASKING, toolSearch: true });
   const { name, args } = add;
   expect(await converse(host, [{ name: 'call_tool', args: { name, arguments: args } }], true)).toBe('3');
 });
 
 it('needsApproval: a call that the person denies is not made', async () => {
-  const { host, server } = await world(ASKING);
+  const { host, server } = await adapterHost(ASKING);
   await converse(host, [add], false);
   expect(server.received.filter((message) => 'method' in message && message.method === 'tools/call')).toEqual(
     [],
@@ -65,14 +65,14 @@ it('needsApproval: a call that the person denies is not made', async () => {
 });
 
 it('needsApproval: calls that need no approval are made at once, denied ones are refused', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   expect(host.approvalOf('mcp__s__add')).toMatchObject({ decision: 'allow' });
   expect(await converse(host, [add], false)).toBe('3');
   expect(host.approvalOf('mcp__s__none')).toBeUndefined();
 });
 
 it('needsApproval: without the answer of a person in the messages, the host decides', async () => {
-  const { host } = await world(ASKING);
+  const { host } = await adapterHost(ASKING);
   const tools = toAiSdk(host, { needsApproval: true });
   const request = { type: 'tool-approval-request', approvalId: 'x', toolCallId: 'c' };
   const response = { type: 'tool-approval-response', approvalId: 'x', approved: false };
@@ -89,7 +89,7 @@ it('needsApproval: without the answer of a person in the messages, the host deci
 });
 
 it('needsApproval: no one is asked about a call that cannot run', async () => {
-  const { host } = await world({ ...ASKING, toolSearch: true });
+  const { host } = await adapterHost({ ...ASKING, toolSearch: true });
   const tools = toAiSdk(host, { needsApproval: true });
   const isAsked = (name: string, input: unknown): Promise<boolean> | undefined =>
     tools[name]?.needsApproval?.(input);
@@ -111,7 +111,7 @@ it('needsApproval: no one is asked about a call that cannot run', async () => {
 });
 
 it('needsApproval: a yes that was recorded for the session is not asked for again', async () => {
-  const { host } = await world(ASKING);
+  const { host } = await adapterHost(ASKING);
   const session = host.session();
   const isAsked = (): Promise<boolean> | undefined =>
     toAiSdk(session, { needsApproval: true })[add.name]?.needsApproval?.(add.args);
@@ -121,7 +121,7 @@ it('needsApproval: a yes that was recorded for the session is not asked for agai
 });
 
 it('host.call(…, { approved }) makes a call that would be asked about', async () => {
-  const { host } = await world(ASKING);
+  const { host } = await adapterHost(ASKING);
   expect(await host.call(add.name, add.args, { approved: true })).toMatchObject({ isError: false });
   await expect(host.call(add.name, add.args)).rejects.toMatchObject({ code: 'APPROVAL_REQUIRED' });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import * as adapters from '../../src/adapters/index.ts';
 import { scriptedPi } from './callers.ts';
-import { world } from './world.ts';
+import { adapterHost } from './world.ts';
 
 const source = fileURLToPath(new URL('../../src/adapters/', import.meta.url));
 
@@ -30,7 +30,7 @@ it.each(examples)('UI-3: the example in $file runs', async ({ code }) => {
     inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
     run: (args: Readonly<Record<string, unknown>>) => String(Number(args['a']) + Number(args['b'])),
   };
-  const { host } = await world({
+  const { host } = await adapterHost({
     tools: { add },
     servers: { demo: { command: 'scripted', approval: 'approve' } },
   });

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { type LangChainOptions, toLangChain } from '../../src/adapters/index.ts';
 import type { Host } from '../../src/index.ts';
-import { world } from './world.ts';
+import { adapterHost } from './world.ts';
 
 type Run = Parameters<LangChainOptions<object>['tool']>[0];
 
@@ -47,7 +47,7 @@ it('a call that was made is not made again when its node runs again', async () =
       return { content: [{ type: 'text' as const, text: `ran ${args['n'] ?? 'look'}` }] };
     },
   });
-  const { host } = await world({
+  const { host } = await adapterHost({
     tools: { act: tool(false), other: tool(false), look: tool(true) },
     servers: { s: { command: 'scripted', trusted: true } },
   });
@@ -72,7 +72,7 @@ it('a call that was made is not made again when its node runs again', async () =
 });
 
 it('the same call twice in one run of a node is two calls', async () => {
-  const { host, server } = await world();
+  const { host, server } = await adapterHost();
   const runs: Run[] = [];
   const tool = (run: Run, { name }: { readonly name: string }): object =>
     name === 'mcp__s__add' ? { run: runs.push(run) } : {};

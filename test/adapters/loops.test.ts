@@ -3,7 +3,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { toAnthropic, toGemini, toOpenAI } from '../../src/adapters/index.ts';
 import { type ModelServer, modelServer, type Turn } from './model-server.mjs';
-import { world } from './world.ts';
+import { adapterHost } from './world.ts';
 
 async function model(...turns: Turn[]): Promise<ModelServer> {
   const server = await modelServer(turns);
@@ -24,7 +24,7 @@ const broken = { name: 'mcp__s__broken', args: {} };
 const MOST_TURNS = 8;
 
 it('OpenAI Responses: several calls at once, one of them failing, in one conversation', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const server = await model({ calls: [add, picture, broken] }, { text: 'done' });
   const openai = toOpenAI(host);
   const input: { type: string }[] = [{ type: 'message' }];
@@ -48,7 +48,7 @@ it('OpenAI Responses: several calls at once, one of them failing, in one convers
 });
 
 it('OpenAI Chat Completions: the images of all calls come after the last tool message', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const server = await model({ calls: [picture, add] }, { text: 'done' });
   const openai = toOpenAI(host, { api: 'chat' });
   const messages: unknown[] = [{ role: 'user', content: 'go' }];
@@ -82,7 +82,7 @@ async function converse(server: ModelServer, anthropic: ReturnType<typeof toAnth
 }
 
 it('Anthropic: several calls at once, one of them failing, in one message', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const server = await model({ text: 'Let me see.', calls: [add, picture, broken] }, { text: 'done' });
   const messages = await converse(server, toAnthropic(host));
   const last = messages.at(-1) as { content: { is_error?: boolean }[] };
@@ -92,7 +92,7 @@ it('Anthropic: several calls at once, one of them failing, in one message', asyn
 const search = { name: 'tool_search', args: { query: 'select:mcp__s__add' } };
 
 it('Anthropic: what a search found is referred to, deferred, and stays so when its server has gone', async () => {
-  const { host } = await world({ toolSearch: true });
+  const { host } = await adapterHost({ toolSearch: true });
   const server = await model({ calls: [search] }, { calls: [add] }, { text: 'done' }, { text: 'again' });
   const anthropic = toAnthropic(host, { deferLoading: true });
   const messages = await converse(server, anthropic);
@@ -120,7 +120,7 @@ it('Anthropic: what a search found is referred to, deferred, and stays so when i
 });
 
 it('Anthropic: a search that finds nothing says so in words', async () => {
-  const { host } = await world({ toolSearch: true });
+  const { host } = await adapterHost({ toolSearch: true });
   const anthropic = toAnthropic(host, { deferLoading: true });
   const call = {
     type: 'tool_use',
@@ -133,7 +133,7 @@ it('Anthropic: a search that finds nothing says so in words', async () => {
 });
 
 it("OpenAI Responses: the provider's own search is answered with definitions, which stay in the conversation", async () => {
-  const { host } = await world({ toolSearch: true });
+  const { host } = await adapterHost({ toolSearch: true });
   const server = await model({ search: search.args }, { calls: [add] }, { text: 'done' });
   const openai = toOpenAI(host, { deferLoading: true });
   const input: { type: string }[] = [];
@@ -159,7 +159,7 @@ it("OpenAI Responses: the provider's own search is answered with definitions, wh
 });
 
 it('Gemini: function calls and their answers, by id', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const server = await model({ calls: [{ ...add, args: { a: 1, b: 2 } }, broken] }, { text: 'done' });
   const gemini = toGemini(host);
   const contents: unknown[] = [{ role: 'user', parts: [{ text: 'go' }] }];

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type MessageSource, toAnthropic, toGemini, toMessages } from '../../src/adapters/index.ts';
-import { PDF, PIXEL, world } from './world.ts';
+import { adapterHost, PDF, PIXEL } from './world.ts';
 
 const MB = 1024 * 1024;
 const base64 = (...bytes: (string | number[])[]): string =>
@@ -82,7 +82,7 @@ it('each family has its own types and limits, and two names of one container are
 });
 
 it('results: files keep the bytes, and all media of a result is limited together', async () => {
-  const { host } = await world({
+  const { host } = await adapterHost({
     tools: {
       mixed: () => ({
         content: [
@@ -120,7 +120,7 @@ it('results: files keep the bytes, and all media of a result is limited together
 });
 
 it('tools of the author are checked in the same way', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const own = {
     execute: () => ({ content: [{ type: 'image', data: base64('hello'), mimeType: 'image/png' }] }),
   };

@@ -12,7 +12,7 @@ import {
   toPi,
 } from '../../src/adapters/index.ts';
 import { scriptedPi } from './callers.ts';
-import { world } from './world.ts';
+import { adapterHost } from './world.ts';
 
 const calls: unknown[] = [];
 const mine: OwnTools[string] = {
@@ -31,7 +31,7 @@ const mine: OwnTools[string] = {
 const one = { tools: { one: () => '1' } };
 
 it('provider adapters offer and run the tools of the author', async () => {
-  const { host } = await world(one);
+  const { host } = await adapterHost(one);
   const tools = { mine };
   const args = { who: 'Ada', loud: null };
   const responses = toOpenAI(host, { tools });
@@ -68,7 +68,7 @@ it('provider adapters offer and run the tools of the author', async () => {
 });
 
 it('executeAll answers unknown names, leaves calls of tools it cannot run alone, and `has` names its own', async () => {
-  const { host } = await world(one);
+  const { host } = await adapterHost(one);
   const use = (name: string): { type: 'tool_use'; id: string; name: string; input: object } => ({
     type: 'tool_use',
     id: name,
@@ -94,7 +94,7 @@ it('executeAll answers unknown names, leaves calls of tools it cannot run alone,
 });
 
 it("the author's tool has the name, and the host's is left out and reported", async () => {
-  const { host } = await world(one);
+  const { host } = await adapterHost(one);
   const reported: unknown[] = [];
   const execute = (): string => 'my own';
   const options = {
@@ -111,7 +111,7 @@ it("the author's tool has the name, and the host's is left out and reported", as
 });
 
 it('AI SDK tools can be merged, spread and assigned', async () => {
-  const { host } = await world({ ...one, toolSearch: true });
+  const { host } = await adapterHost({ ...one, toolSearch: true });
   const own = { description: 'Mine.', inputSchema: {}, execute: () => 'mine' };
   const live = toAiSdk(host, { tools: { mine: own } });
   const assigned = Object.assign(toAiSdk(host), { mine: own });
@@ -132,7 +132,7 @@ it('AI SDK tools can be merged, spread and assigned', async () => {
 });
 
 it('LangChain and pi keep the tools of the author next to live ones', async () => {
-  const { host } = await world(one);
+  const { host } = await adapterHost(one);
   const own = { name: 'mine', invoke: async () => 'mine' };
   const tools = toLangChain(host, { tools: [own] });
   tools.push({ ...own, name: 'pushed' });
@@ -152,7 +152,7 @@ it('LangChain and pi keep the tools of the author next to live ones', async () =
 });
 
 it('a tool of the author that is called call_tool leaves found tools callable by name', async () => {
-  const { host } = await world({ ...one, toolSearch: true });
+  const { host } = await adapterHost({ ...one, toolSearch: true });
   const openai = toOpenAI(host, { tools: { call_tool: { execute: () => 'mine' } } });
   const search = {
     type: 'function_call',

@@ -15,7 +15,7 @@ import type { Provider } from '../../src/catalog/schemas/provider-profile.ts';
 import { createGate } from '../../src/testing/index.ts';
 import { faultsOf } from '../catalog/schemas/rules.ts';
 import { CALLERS, type Caller, scriptedPi } from './callers.ts';
-import { HOPELESS, TOOLS, world } from './world.ts';
+import { adapterHost, HOPELESS, TOOLS } from './world.ts';
 
 const RULES: Readonly<Record<string, Provider>> = {
   'AI SDK': 'ai-sdk',
@@ -29,7 +29,7 @@ const RULES: Readonly<Record<string, Provider>> = {
 
 describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   it('UI-3, CAT-5: every tool of the host, in its order, with a schema that the provider takes', async () => {
-    const { host } = await world();
+    const { host } = await adapterHost();
     const caller = make(host);
     expect(caller.names()).toEqual(host.tools().map(({ name }) => name));
     const faults = caller.names().flatMap((name) => {
@@ -40,7 +40,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('CAT-5: arguments reach the server as its own schema names them', async () => {
-    const { host, server } = await world();
+    const { host, server } = await adapterHost();
     const caller = make(host);
     const [shown = ''] = Object.keys((caller.schema('mcp__s__open')?.['properties'] ?? {}) as object);
     const asText = provider === 'Gemini';
@@ -50,7 +50,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('a hopeless schema costs its own tool only, and is told once with its reason', async () => {
-    const { host } = await world({ tools: { ...TOOLS, hopeless: HOPELESS } });
+    const { host } = await adapterHost({ tools: { ...TOOLS, hopeless: HOPELESS } });
     const told: unknown[] = [];
     const caller = make(host, { onQuarantine: (tool) => told.push(tool) });
     const names = [...caller.names(), ...caller.names()];
@@ -66,14 +66,14 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('a call that is refused, cancelled, wrong or unknown is answered, not thrown', async () => {
-    const { host } = await world();
+    const { host } = await adapterHost();
     const caller = make(host);
     const code = async (asked: Caller, args: unknown, signal?: AbortSignal): Promise<string | undefined> =>
       /\\?"code\\?":\\?"([A-Z_]+)/.exec(JSON.stringify(await asked.call('mcp__s__add', args, signal)))?.[1];
     expect(await code(caller, { a: 1, b: 2 }, AbortSignal.abort())).toBe('CANCELLED');
     expect(await code(caller, { a: 'one' })).toBe('INVALID_ARGUMENTS');
     expect(await code(caller, ['not', 'an', 'object'])).toBe('INVALID_ARGUMENTS');
-    const guarded = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
+    const guarded = await adapterHost({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
     expect(await code(make(guarded.host), { a: 1, b: 2 })).toBe('APPROVAL_REQUIRED');
     const removed = make(host);
     await host.remove('s');
@@ -85,7 +85,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   it('CAL-3: aborting the call aborts it at the server', async () => {
     const gate = createGate();
     const aborted = createGate();
-    const { host } = await world({
+    const { host } = await adapterHost({
       tools: {
         slow: async (_args, { signal }) => {
           signal.addEventListener('abort', () => aborted.open());
@@ -104,7 +104,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('progress comes with the call it belongs to, and a listener that throws harms nobody', async () => {
-    const { host } = await world({
+    const { host } = await adapterHost({
       tools: {
         slow: (_args, { progress }) => {
           progress(1, 2, 'half');
@@ -126,7 +126,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('a tool that comes or goes while the agent runs is there or gone at the next look', async () => {
-    const { host } = await world({ tools: { one: () => '1' } });
+    const { host } = await adapterHost({ tools: { one: () => '1' } });
     const caller = make(host);
     expect(caller.names()).toEqual(['mcp__s__one']);
     await host.add('t', { command: 'scripted' });
@@ -138,7 +138,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('CAT-7: what tool_search finds is among the tools of the next turn, behind the others', async () => {
-    const { host } = await world({ toolSearch: true });
+    const { host } = await adapterHost({ toolSearch: true });
     const caller = make(host);
     expect(caller.names()).toEqual(['tool_search', 'call_tool']);
     const found = await caller.call('tool_search', { query: 'select:mcp__s__picture,mcp__s__add' });
@@ -148,7 +148,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
 
   it('a found tool can be called through call_tool, with validation, approval and limits as by name', async () => {
     const asked: unknown[] = [];
-    const { host, server } = await world({
+    const { host, server } = await adapterHost({
       toolSearch: true,
       servers: { s: { command: 'scripted', approval: 'prompt' } },
       approve: ({ name, arguments: args }) => {
@@ -175,7 +175,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it("`found: 'call_tool'` keeps the list as it was, `found: 'name'` offers no call_tool", async () => {
-    const { host } = await world({ toolSearch: true });
+    const { host } = await adapterHost({ toolSearch: true });
     const fixed = make(host.session(), { found: 'call_tool' });
     const named = make(host.session(), { found: 'name' });
     const query = { query: 'select:mcp__s__add' };
@@ -196,7 +196,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
       },
       $defs: { word: { type: 'string' } },
     };
-    const { host, server } = await world({ tools: { opt: { inputSchema, run: () => 'ok' } } });
+    const { host, server } = await adapterHost({ tools: { opt: { inputSchema, run: () => 'ok' } } });
     const args = { a: null, b: null, c: { d: null, e: null } };
     const caller = make(host);
     expect(JSON.stringify(await caller.call('mcp__s__opt', args))).toContain('ok');
@@ -206,7 +206,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('blocks for the user only do not reach the model', async () => {
-    const { host } = await world({
+    const { host } = await adapterHost({
       tools: {
         told: () => ({
           content: [
@@ -227,7 +227,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
 
   it('media that the provider refuses becomes a file, and a note names it', async () => {
     const bytes = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
-    const { host } = await world({
+    const { host } = await adapterHost({
       tools: {
         odd: () => ({
           content: ['image/svg+xml', 'image/bmp', 'image/tiff'].map((mimeType) => ({
@@ -250,7 +250,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
   });
 
   it('text arrives next to structured content, and both if asked for', async () => {
-    const { host } = await world({
+    const { host } = await adapterHost({
       tools: {
         both: () => ({
           content: [{ type: 'text', text: 'summary' }],
@@ -269,7 +269,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
 });
 
 it('nothing is converted when nothing changed: the same definitions are given again', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const openai = toOpenAI(host);
   const anthropic = toAnthropic(host);
   const gemini = toGemini(host);
@@ -289,12 +289,12 @@ it('nothing is converted when nothing changed: the same definitions are given ag
 });
 
 it('descriptions longer than asked for end in an ellipsis', async () => {
-  const { host } = await world({ tools: { long: { description: 'x'.repeat(20) } } });
+  const { host } = await adapterHost({ tools: { long: { description: 'x'.repeat(20) } } });
   expect(toAnthropic(host, { maxDescriptionChars: 10 }).tools[0]?.description).toBe(`${'x'.repeat(9)}…`);
 });
 
 it('OpenAI: strict where the schema allows, and only there', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const strictly = toOpenAI(host).tools.map((tool) => tool.type === 'function' && [tool.name, tool.strict]);
   expect(strictly).toEqual(host.tools().map(({ name }) => [name, name !== 'mcp__s__open']));
   const faults = toOpenAI(host).tools.flatMap((tool) =>
@@ -306,7 +306,7 @@ it('OpenAI: strict where the schema allows, and only there', async () => {
 });
 
 it('OpenAI: null for an optional argument of a strict schema means that it was not given', async () => {
-  const { host, server } = await world();
+  const { host, server } = await adapterHost();
   const call = { name: 'mcp__s__add', arguments: '{"a":1,"b":2,"note":null}' };
   await toOpenAI(host).execute({ type: 'function_call', call_id: 'c', ...call });
   const [request] = await server.seen('tools/call');
@@ -315,7 +315,7 @@ it('OpenAI: null for an optional argument of a strict schema means that it was n
 });
 
 it('OpenAI: arguments that are no JSON are told to the model', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const call = { type: 'function_call', call_id: 'c', name: 'mcp__s__add', arguments: '{"a":1,' } as const;
   expect(await toOpenAI(host).execute(call)).toEqual({
     type: 'function_call_output',
@@ -331,13 +331,13 @@ it('OpenAI: arguments that are no JSON are told to the model', async () => {
 });
 
 it('AI SDK: the schema is one that the SDK recognises', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const schema: unknown = toAiSdk(host)['mcp__s__silent']?.inputSchema();
   expect(schema).toMatchObject({ [Symbol.for('vercel.ai.schema')]: true, jsonSchema: { type: 'object' } });
 });
 
 it('pi: errors are marked as such, progress is shown, and nothing happens after the session', async () => {
-  const { host } = await world({
+  const { host } = await adapterHost({
     tools: {
       ...TOOLS,
       slow: (_args, { progress }) => {
@@ -365,7 +365,7 @@ it('pi: errors are marked as such, progress is shown, and nothing happens after 
 });
 
 it('pi: an API that can only register tools is enough', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const names: string[] = [];
   toPi(host)({ registerTool: ({ name }) => void names.push(name) });
   expect(names).toEqual(host.tools().map(({ name }) => name));
@@ -375,7 +375,7 @@ it('pi: an API that can only register tools is enough', async () => {
 });
 
 it("LangChain: with LangChain's own `tool`, tools are made by it and stay in step with the host", async () => {
-  const { host } = await world({ toolSearch: true });
+  const { host } = await adapterHost({ toolSearch: true });
   const tool: LangChainOptions<{ name: string; run: () => Promise<unknown> }>['tool'] = (run, fields) => ({
     name: fields.name,
     run: () => run({ query: 'select:mcp__s__picture' }, { toolCall: { id: 'c' } }),
@@ -391,7 +391,7 @@ it("LangChain: with LangChain's own `tool`, tools are made by it and stay in ste
 });
 
 it('LangChain: `interrupt` asks about calls that the host would ask about', async () => {
-  const { host, server } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
+  const { host, server } = await adapterHost({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
   const asked: unknown[] = [];
   let answer: unknown;
   const tool: LangChainOptions<{ name: string; run: () => Promise<unknown> }>['tool'] = (run, { name }) => ({
@@ -420,7 +420,7 @@ it('LangChain: `interrupt` asks about calls that the host would ask about', asyn
 });
 
 it('a session is a host of its own: what one caller has found, the other is not shown', async () => {
-  const { host } = await world({ toolSearch: true });
+  const { host } = await adapterHost({ toolSearch: true });
   const [one, other] = [toAnthropic(host.session()), toAnthropic(host.session())];
   const input = { query: 'select:mcp__s__add' };
   await one.execute({ type: 'tool_use', id: 'c', name: 'tool_search', input });

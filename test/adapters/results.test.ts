@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CALLERS, type Caller } from './callers.ts';
-import { PDF, PIXEL, world } from './world.ts';
+import { adapterHost, PDF, PIXEL } from './world.ts';
 
 const PNG = `data:image/png;base64,${PIXEL}`;
 const PDF_URL = `data:application/pdf;base64,${PDF}`;
@@ -26,7 +26,7 @@ const inputText = (value: string): { type: 'input_text'; text: string } => ({
 const lines = (...values: string[]): string => values.join('\n');
 
 async function answers(provider: string): Promise<unknown[]> {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const caller = CALLERS[provider]?.(host) as Caller;
   const names = ['picture', 'paper', 'silent', 'structured', 'broken'];
   return Promise.all(names.map(async (name) => withoutPaths(await caller.call(`mcp__s__${name}`, {}))));

@@ -9,7 +9,7 @@ import { type Answer, toAiSdk } from '../../src/adapters/index.ts';
 import type { CallResult, ToolSchemas } from '../../src/index.ts';
 import type { ScriptedServer } from '../../src/testing/index.ts';
 import { modelServer } from './model-server.mjs';
-import { world } from './world.ts';
+import { adapterHost } from './world.ts';
 
 const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });
 
@@ -40,7 +40,7 @@ function callsOf({ received }: ScriptedServer): unknown[] {
 }
 
 it('typed: arguments and structured content have the types of the schemas, and are validated', async () => {
-  const { host, server } = await world();
+  const { host, server } = await adapterHost();
   const tools = host.typed(ADD);
   expectTypeOf(tools.mcp__s__add).parameter(0).toEqualTypeOf<{ a: number; b?: number | undefined }>();
   // @ts-expect-error a number is expected
@@ -61,7 +61,7 @@ it('typed: arguments and structured content have the types of the schemas, and a
 });
 
 it('typed: takes JSON Schemas, and leaves to the server what has no schema', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const tools = host.typed({ ...JSON_ADD, s__silent: {} });
   expectTypeOf(tools.mcp__s__add).parameter(0).toEqualTypeOf<{ readonly a: number; readonly b: number }>();
   await expect(tools.mcp__s__add({ a: 0, b: 1 })).rejects.toMatchObject({
@@ -76,7 +76,7 @@ it('typed: takes JSON Schemas, and leaves to the server what has no schema', asy
 });
 
 it('typed: a result that does not fit is an error, text is read as JSON, and failures of the tool stay results', async () => {
-  const { host } = await world({
+  const { host } = await adapterHost({
     tools: {
       text: () => ({ content: [text('{"n": "1"}')] }),
       words: () => ({ content: [text('one')] }),
@@ -117,7 +117,7 @@ it('typed: a result that does not fit is an error, text is read as JSON, and fai
 });
 
 it('typed: what is not a schema is refused when it is given', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   const given = (schema: unknown): (() => unknown) => {
     const schemas = { mcp__s__add: schema } as Record<string, object>;
     return () => host.typed(schemas);
@@ -152,7 +152,7 @@ it('typed: what is not a schema is refused when it is given', async () => {
 });
 
 it('schemas that throw are errors of the call, and hints fit their reader', async () => {
-  const { host, server } = await world();
+  const { host, server } = await adapterHost();
   const throws = z.object({}).transform((): object => {
     throw new Error('boo');
   });
@@ -174,7 +174,7 @@ it('schemas that throw are errors of the call, and hints fit their reader', asyn
 });
 
 it('toAiSdk: `schemas` names the tools of the set, with exact types', async () => {
-  const { host, server } = await world({ toolSearch: true });
+  const { host, server } = await adapterHost({ toolSearch: true });
   const mine = { description: 'Mine.', inputSchema: z.object({}), execute: () => 'mine' };
   const tools = toAiSdk(host, { schemas: ADD, tools: { mine } });
   expect(Object.keys(tools)).toEqual(['mine', 'mcp__s__add']);
@@ -197,7 +197,7 @@ it('toAiSdk: `schemas` names the tools of the set, with exact types', async () =
 });
 
 it('toAiSdk: a tool of `schemas` that is not there throws, and one that goes away is answered', async () => {
-  const { host } = await world();
+  const { host } = await adapterHost();
   expect(() => toAiSdk(host, { schemas: { ...ADD, mcp__s__ad: {} } })).toThrow(
     expect.objectContaining({
       code: 'UNKNOWN_TOOL',
@@ -212,7 +212,7 @@ it('toAiSdk: a tool of `schemas` that is not there throws, and one that goes awa
 });
 
 it('toAiSdk: a model is given the author’s schemas, and the SDK validates and parses its arguments once', async () => {
-  const { host, server } = await world();
+  const { host, server } = await adapterHost();
   const model = await modelServer([
     {
       calls: [
@@ -259,7 +259,7 @@ it('toAiSdk: a model is given the author’s schemas, and the SDK validates and 
 });
 
 it('toAiSdk: `needsApproval` and an object around a host work with `schemas`', async () => {
-  const { host } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
+  const { host } = await adapterHost({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
   const tools = toAiSdk(host, { schemas: ADD, needsApproval: true });
   expect(await tools.mcp__s__add.needsApproval?.({ a: 1, b: 2 })).toBe(true);
   const around = { tools: () => host.tools(), call: async () => ({ content: [], isError: false }) };

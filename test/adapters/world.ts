@@ -60,7 +60,7 @@ export interface World {
   readonly server: ScriptedServer;
 }
 
-export async function world(
+export async function adapterHost(
   options: Partial<HostOptions> & { readonly tools?: ScriptedTools } = {},
 ): Promise<World> {
   const { tools = TOOLS, ...more } = options;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { forPerson, hintForModel } from '../../src/errors.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/index.ts';
 import { createGate, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, type World, world } from './world.ts';
+import { failure, scratch, scriptedHost, type World } from './world.ts';
 
 type Annotations = Record<string, boolean>;
 
@@ -29,7 +29,7 @@ async function decide({ entry, annotations = NOTHING, permissions, approvals }: 
     writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ permissions }));
   }
   let asked = 0;
-  const made = await world({
+  const made = await scriptedHost({
     dir,
     server: scriptedServer({ tools: { act: { annotations, run: () => 'done' } } }),
     ...(entry === undefined ? {} : { entry }),
@@ -139,7 +139,7 @@ describe('CAL-2: who may do what, as the contract has it', () => {
         mkdirSync(join(dir, 'home'));
         writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ permissions }));
         const server = scriptedServer({ tools: { 'do.it': () => 'one', do_it: () => 'other' } });
-        const made = await world({ dir, server, approve: undefined });
+        const made = await scriptedHost({ dir, server, approve: undefined });
         const names = made.host.tools().map(({ name }) => name);
         const codes = await Promise.all(
           names.map(async (name) => (await failure(made.host.call(name))).code),
@@ -160,7 +160,7 @@ describe('CAL-2: who may do what, as the contract has it', () => {
       JSON.stringify({ mcpServers: { p: entry }, permissions: { allow: ['mcp__*'] } }),
     );
     const server = scriptedServer({ tools: { act: { annotations: READ_ONLY, run: () => 'done' } } });
-    const first = await world({ dir, servers: {}, server });
+    const first = await scriptedHost({ dir, servers: {}, server });
     const { host, home } = first;
     expect(host.servers()).toMatchObject([{ name: 'p', status: 'untrusted' }]);
     await host.close();
@@ -170,7 +170,7 @@ describe('CAL-2: who may do what, as the contract has it', () => {
     const config = await loadConfig({ cwd: dir, home: homeAt(home), code: undefined });
     await openTrust({ home: homeAt(home), env: {} }).grant(config.servers);
     const asked: string[] = [];
-    const second = await world({
+    const second = await scriptedHost({
       dir,
       servers: {},
       server,
@@ -190,7 +190,7 @@ async function answering(
   dir = scratch(),
 ): Promise<World & { asked: ApprovalRequest[] }> {
   const asked: ApprovalRequest[] = [];
-  const made = await world({
+  const made = await scriptedHost({
     dir,
     server: scriptedServer({ tools: { act: { annotations: { title: 'Act' }, run: () => 'done' } } }),
     approve: (request) => {
@@ -312,7 +312,7 @@ describe('CAL-2: answers', () => {
       message: 'approve() answered "yes"',
     });
     await odd.host.close();
-    const broken = await world({
+    const broken = await scriptedHost({
       approve: () => {
         throw new Error('no terminal');
       },
@@ -328,7 +328,7 @@ describe('CAL-2: answers', () => {
   });
 
   it('without a way to ask it is refused; the author learns what to do, a model does not', async () => {
-    const made = await world({ approve: undefined });
+    const made = await scriptedHost({ approve: undefined });
     const logged: unknown[] = [];
     made.host.on('log', ({ level, message }) => void logged.push([level, message]));
     const refused = await failure(made.host.call('mcp__s__echo'));
@@ -353,7 +353,7 @@ describe('CAL-2: answers', () => {
   it('a call that is cancelled while the person is asked ends at once, and the question is withdrawn', async () => {
     const gate = createGate();
     const seen: (AbortSignal | undefined)[] = [];
-    const made = await world({
+    const made = await scriptedHost({
       approve: async ({ signal }) => {
         seen.push(signal);
         await gate.opened;

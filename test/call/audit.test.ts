@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { shapeOf } from '../../src/call/argument-shape.ts';
 import { createAuditLog } from '../../src/call/audit-log.ts';
 import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, world } from './world.ts';
+import { failure, scratch, scriptedHost } from './world.ts';
 
 describe('CAL-6: the audit log', () => {
   // Protocol: 25-cancellation-7, 25-overview-10e, 25-tools-18e, 26-cancellation-15, 26-overview-10e, 26-tools-36f
@@ -21,12 +21,19 @@ describe('CAL-6: the audit log', () => {
         },
       },
     });
-    const it = await world({ server, approve: ({ tool }) => (tool === 'send' ? 'allow-session' : 'deny') });
-    await it.host.call('mcp__s__send', { to: secret, list: [secret], deep: { n: 1, ok: true, nil: null } });
-    await it.host.call('mcp__s__send');
-    await failure(it.host.call('mcp__s__fail', { password: secret }));
-    const { home } = it;
-    const lines = await it.audit();
+    const world = await scriptedHost({
+      server,
+      approve: ({ tool }) => (tool === 'send' ? 'allow-session' : 'deny'),
+    });
+    await world.host.call('mcp__s__send', {
+      to: secret,
+      list: [secret],
+      deep: { n: 1, ok: true, nil: null },
+    });
+    await world.host.call('mcp__s__send');
+    await failure(world.host.call('mcp__s__fail', { password: secret }));
+    const { home } = world;
+    const lines = await world.audit();
     const common = { time: '2026-01-01T00:00:00.000Z', session: 'host', server: 's', ms: 0 };
     expect(lines).toEqual([
       {
@@ -73,32 +80,32 @@ describe('CAL-6: the audit log', () => {
         },
       },
     });
-    const it = await world({ server });
-    const call = it.host.call('mcp__s__slow', {}, { ref: 'mine' });
+    const world = await scriptedHost({ server });
+    const call = world.host.call('mcp__s__slow', {}, { ref: 'mine' });
     await begun.opened;
-    it.clock.jump(86_400_000);
-    await it.clock.advance(1_500);
+    world.clock.jump(86_400_000);
+    await world.clock.advance(1_500);
     go.open();
     expect(await call).toMatchObject({ isError: false });
-    expect(it.told('call.begin')).toMatchObject([{ tool: 'slow', ref: 'mine' }]);
-    expect(it.told('call.end')).toMatchObject([{ outcome: 'ok', ms: 1_500 }]);
-    expect(await it.audit()).toMatchObject([{ time: '2026-01-01T00:00:00.000Z', ms: 1_500 }]);
+    expect(world.told('call.begin')).toMatchObject([{ tool: 'slow', ref: 'mine' }]);
+    expect(world.told('call.end')).toMatchObject([{ outcome: 'ok', ms: 1_500 }]);
+    expect(await world.audit()).toMatchObject([{ time: '2026-01-01T00:00:00.000Z', ms: 1_500 }]);
   });
 
   it('arguments and results are events of their own for who shows calls, and stay out of the audit', async () => {
-    const it = await world();
+    const world = await scriptedHost();
     const seen: unknown[] = [];
     for (const name of ['call.begin', 'call.arguments', 'call.result', 'call.end'] as const)
-      it.host.on(name, (event) => void seen.push([name, event]));
-    const result = await it.host.call('mcp__s__echo', { a: 1 });
-    await it.host.call('mcp__s__nothing').catch(() => {});
+      world.host.on(name, (event) => void seen.push([name, event]));
+    const result = await world.host.call('mcp__s__echo', { a: 1 });
+    await world.host.call('mcp__s__nothing').catch(() => {});
     expect(seen).toEqual([
       ['call.begin', { id: 'c1', server: 's', tool: 'echo', session: 'host' }],
       ['call.arguments', { id: 'c1', arguments: { a: 1 } }],
       ['call.result', { id: 'c1', result }],
       ['call.end', { id: 'c1', outcome: 'ok', ms: 0 }],
     ]);
-    expect(await it.audit()).toMatchObject([{ arguments: { a: 'number' } }]);
+    expect(await world.audit()).toMatchObject([{ arguments: { a: 'number' } }]);
   });
 
   it('a shape is bounded, however wide and deep the arguments are', () => {
@@ -168,13 +175,13 @@ describe('CAL-6: the audit log', () => {
   it('says once that it cannot be written, and calls go on', async () => {
     const dir = scratch();
     mkdirSync(join(dir, 'home', 'audit.jsonl'), { recursive: true });
-    const it = await world({ dir });
+    const world = await scriptedHost({ dir });
     for (let count = 0; count < 3; count += 1) {
-      await it.host.call('mcp__s__echo');
-      await it.clock.advance(250);
+      await world.host.call('mcp__s__echo');
+      await world.clock.advance(250);
     }
-    await it.host.close();
-    const said = it.told('log').filter(({ message }) => message.includes('audit.jsonl'));
+    await world.host.close();
+    const said = world.told('log').filter(({ message }) => message.includes('audit.jsonl'));
     expect(said).toEqual([{ level: 'error', message: expect.stringContaining('cannot be written: EISDIR') }]);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openSearchUsage } from '../../src/catalog/search-usage.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, type World, world } from './world.ts';
+import { failure, scratch, scriptedHost, type World } from './world.ts';
 
 const tools = {
   create_issue: { description: 'Opens a ticket in the tracker.', run: () => 'created' },
@@ -18,7 +18,7 @@ const tools = {
 };
 
 const searching = (dir?: string, more = {}): Promise<World> =>
-  world({
+  scriptedHost({
     server: scriptedServer({ eras: 'legacy', tools }),
     toolSearch: true,
     ...(dir === undefined ? {} : { dir }),
@@ -32,47 +32,47 @@ async function learnt(home: string): Promise<unknown> {
 
 describe('CAT-8: search learns from what was called after it', () => {
   it('a tool that a search found and that worked is remembered by the words of the search, once', async () => {
-    const it = await searching();
-    await it.host.call('tool_search', { query: 'ticket tracker', limit: 1 });
-    await it.host.call('mcp__s__create_issue');
-    await it.host.call('mcp__s__create_issue');
-    await it.host.close();
-    expect(await learnt(it.home)).toEqual({
+    const world = await searching();
+    await world.host.call('tool_search', { query: 'ticket tracker', limit: 1 });
+    await world.host.call('mcp__s__create_issue');
+    await world.host.call('mcp__s__create_issue');
+    await world.host.close();
+    expect(await learnt(world.home)).toEqual({
       ticket: { mcp__s__create_issue: 1 },
       tracker: { mcp__s__create_issue: 1 },
     });
   });
 
   it('a tool that is called by another spelling of its name is remembered as the same tool', async () => {
-    const it = await searching();
-    const session = it.host.session({ gateway: true, approve: () => 'allow' });
+    const world = await searching();
+    const session = world.host.session({ gateway: true, approve: () => 'allow' });
     await session.call('tool_search', { query: 'ticket', limit: 1 });
     await session.call('s__create_issue');
     await session.call('mcp__s__create_issue');
-    await it.host.close();
-    expect(await learnt(it.home)).toEqual({ ticket: { mcp__s__create_issue: 1 } });
+    await world.host.close();
+    expect(await learnt(world.home)).toEqual({ ticket: { mcp__s__create_issue: 1 } });
   });
 
   it('what failed, was refused, or was not searched for teaches nothing', async () => {
-    const it = await searching(undefined, {
+    const world = await searching(undefined, {
       approve: ({ tool }: { tool: string }) => (tool === 'open_door' ? 'deny' : 'allow'),
     });
-    await it.host.call('tool_search', { query: 'fence', limit: 1 });
-    await it.host.call('mcp__s__broken');
-    await it.host.call('tool_search', { query: 'door', limit: 1 });
-    await failure(it.host.call('mcp__s__open_door'));
-    await it.host.call('mcp__s__create_issue');
-    await it.host.close();
-    expect(await learnt(it.home)).toEqual({});
+    await world.host.call('tool_search', { query: 'fence', limit: 1 });
+    await world.host.call('mcp__s__broken');
+    await world.host.call('tool_search', { query: 'door', limit: 1 });
+    await failure(world.host.call('mcp__s__open_door'));
+    await world.host.call('mcp__s__create_issue');
+    await world.host.close();
+    expect(await learnt(world.home)).toEqual({});
   });
 
   it('what one session found does not count for another', async () => {
-    const it = await searching();
-    const session = it.host.session({ approve: () => 'allow' });
-    await it.host.call('tool_search', { query: 'ticket', limit: 1 });
+    const world = await searching();
+    const session = world.host.session({ approve: () => 'allow' });
+    await world.host.call('tool_search', { query: 'ticket', limit: 1 });
     await session.call('mcp__s__create_issue');
-    await it.host.close();
-    expect(await learnt(it.home)).toEqual({});
+    await world.host.close();
+    expect(await learnt(world.home)).toEqual({});
   });
 
   it('the next host ranks by it', async () => {
@@ -94,11 +94,11 @@ describe('CAT-8: search learns from what was called after it', () => {
     const before = await searching(dir);
     await before.host.close();
     writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ searchLearning: false }));
-    const it = await searching(dir);
-    await it.host.call('tool_search', { query: 'ticket', limit: 1 });
-    await it.host.call('mcp__s__create_issue');
-    await it.host.close();
-    expect(existsSync(join(it.home, 'cache', 'searches.json'))).toBe(false);
+    const world = await searching(dir);
+    await world.host.call('tool_search', { query: 'ticket', limit: 1 });
+    await world.host.call('mcp__s__create_issue');
+    await world.host.close();
+    expect(existsSync(join(world.home, 'cache', 'searches.json'))).toBe(false);
   });
 });
 

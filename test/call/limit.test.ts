@@ -4,7 +4,7 @@ import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import { createSession } from '../../src/call/session.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
 import { until } from '../until.ts';
-import { failure, type World, world } from './world.ts';
+import { failure, scriptedHost, type World } from './world.ts';
 
 interface Lane extends World {
   /** Calls that the server works on, each with the gate that lets it end. */
@@ -26,30 +26,30 @@ async function lane(entry?: Record<string, unknown>): Promise<Lane> {
   const server = scriptedServer({
     tools: { read: { annotations: { readOnlyHint: true }, run }, write: { run } },
   });
-  const made = await world({ server, ...(entry === undefined ? {} : { entry }) });
+  const made = await scriptedHost({ server, ...(entry === undefined ? {} : { entry }) });
   return Object.assign(made, { running, peak });
 }
 
-const settle = (it: Lane): Promise<void> => it.clock.advance(0);
+const settle = (world: Lane): Promise<void> => world.clock.advance(0);
 
 /** Waits until so many are being worked on, and then a little longer, in case there are more. */
-async function working(it: Lane, count: number): Promise<void> {
+async function working(world: Lane, count: number): Promise<void> {
   await until(`${count} calls are being worked on`, async () => {
-    await settle(it);
-    return it.running.length >= count;
+    await settle(world);
+    return world.running.length >= count;
   });
-  for (let turn = 0; turn < 10; turn += 1) await settle(it);
+  for (let turn = 0; turn < 10; turn += 1) await settle(world);
 }
 
-async function drain(it: Lane, calls: readonly Promise<unknown>[]): Promise<void> {
+async function drain(world: Lane, calls: readonly Promise<unknown>[]): Promise<void> {
   const all = Promise.all(calls);
   let over = false;
   void all.finally(() => {
     over = true;
   });
   while (!over) {
-    it.running[0]?.open();
-    await settle(it);
+    world.running[0]?.open();
+    await settle(world);
   }
   await all;
 }
@@ -57,49 +57,49 @@ async function drain(it: Lane, calls: readonly Promise<unknown>[]): Promise<void
 describe('CAL-7: many calls at once', () => {
   // Protocol: 25-tools-17c, 26-tools-35c
   it('a server works on 64 at once; the next ones wait their turn, and nobody slips in', async () => {
-    const it = await lane();
-    const calls = Array.from({ length: 100 }, () => it.host.call('mcp__s__write'));
-    await working(it, MAX_CALLS_PER_SERVER);
-    expect(it.running).toHaveLength(MAX_CALLS_PER_SERVER);
-    await drain(it, [...calls, ...Array.from({ length: 20 }, () => it.host.call('mcp__s__write'))]);
-    expect(it.peak.most).toBe(MAX_CALLS_PER_SERVER);
-    await it.host.close();
+    const world = await lane();
+    const calls = Array.from({ length: 100 }, () => world.host.call('mcp__s__write'));
+    await working(world, MAX_CALLS_PER_SERVER);
+    expect(world.running).toHaveLength(MAX_CALLS_PER_SERVER);
+    await drain(world, [...calls, ...Array.from({ length: 20 }, () => world.host.call('mcp__s__write'))]);
+    expect(world.peak.most).toBe(MAX_CALLS_PER_SERVER);
+    await world.host.close();
   });
 
   it('read-only tools do not wait, if their server is trusted', async () => {
-    const it = await lane({ trusted: true });
-    const calls = Array.from({ length: 100 }, () => it.host.call('mcp__s__read'));
-    await working(it, 100);
-    expect(it.running).toHaveLength(100);
-    await drain(it, calls);
-    await it.host.close();
+    const world = await lane({ trusted: true });
+    const calls = Array.from({ length: 100 }, () => world.host.call('mcp__s__read'));
+    await working(world, 100);
+    expect(world.running).toHaveLength(100);
+    await drain(world, calls);
+    await world.host.close();
   });
 
   // Protocol: 25-tools-6, 26-tools-11
   it('A16: a server that is not trusted cannot pass by calling its tools read-only', async () => {
-    const it = await lane();
-    const calls = Array.from({ length: 70 }, () => it.host.call('mcp__s__read'));
-    await working(it, MAX_CALLS_PER_SERVER);
-    expect(it.running).toHaveLength(MAX_CALLS_PER_SERVER);
-    await drain(it, calls);
-    await it.host.close();
+    const world = await lane();
+    const calls = Array.from({ length: 70 }, () => world.host.call('mcp__s__read'));
+    await working(world, MAX_CALLS_PER_SERVER);
+    expect(world.running).toHaveLength(MAX_CALLS_PER_SERVER);
+    await drain(world, calls);
+    await world.host.close();
   });
 
   it('a call that is cancelled while it waits leaves the line, and its server never sees it', async () => {
-    const it = await lane();
-    const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => it.host.call('mcp__s__write'));
-    await working(it, MAX_CALLS_PER_SERVER);
+    const world = await lane();
+    const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => world.host.call('mcp__s__write'));
+    await working(world, MAX_CALLS_PER_SERVER);
     const controller = new AbortController();
-    const waiting = failure(it.host.call('mcp__s__write', {}, { signal: controller.signal }));
-    await settle(it);
+    const waiting = failure(world.host.call('mcp__s__write', {}, { signal: controller.signal }));
+    await settle(world);
     controller.abort();
     expect((await waiting).code).toBe('CANCELLED');
-    const seen = it.server.received.filter(
+    const seen = world.server.received.filter(
       (message) => 'method' in message && message.method === 'tools/call',
     );
     expect(seen).toHaveLength(MAX_CALLS_PER_SERVER);
-    await drain(it, calls);
-    await it.host.close();
+    await drain(world, calls);
+    await world.host.close();
   });
 
   it.each([0, 1, 2, 3, 4, 5])(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../src/index.ts';
 import { type Exchange, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
 import { until } from '../until.ts';
-import { failure, text, type World, world } from './world.ts';
+import { failure, scriptedHost, text, type World } from './world.ts';
 
 const STEPS = [
   'answer',
@@ -46,7 +46,7 @@ async function play(
       },
     },
   });
-  const made = await world({
+  const made = await scriptedHost({
     server,
     entry: { toolTimeoutMs: IDLE_MS, maxTotalMs: TOTAL_MS },
     elicit: () => ({ action: 'decline' }),
@@ -180,10 +180,10 @@ describe('faults during a call', () => {
         echo: () => 'still here',
       },
     });
-    const it = await world({ server, entry: { toolTimeoutMs: 1_000 } });
-    const call = failure(it.host.call('mcp__s__work'));
-    while (exchange === undefined) await it.clock.advance(0);
-    await it.clock.advance(1_000);
+    const world = await scriptedHost({ server, entry: { toolTimeoutMs: 1_000 } });
+    const call = failure(world.host.call('mcp__s__work'));
+    while (exchange === undefined) await world.clock.advance(0);
+    await world.clock.advance(1_000);
     expect((await call).toJSON()).toEqual({
       code: 'TIMEOUT',
       message: 'work (s) timed out: no response or progress for 1 s',
@@ -192,9 +192,9 @@ describe('faults during a call', () => {
     });
     answer(exchange, { content: [text('late')] });
     answer(exchange, { content: [text('later')] });
-    expect((await it.host.call('mcp__s__echo')).content).toEqual([text('still here')]);
-    expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['timeout', 'ok']);
-    await it.host.close();
+    expect((await world.host.call('mcp__s__echo')).content).toEqual([text('still here')]);
+    expect(world.told('call.end').map(({ outcome }) => outcome)).toEqual(['timeout', 'ok']);
+    await world.host.close();
   });
 
   it('CAL-4: progress reaches the caller and restarts the idle clock; F27: the total limit ends it all the same', async () => {
@@ -207,20 +207,20 @@ describe('faults during a call', () => {
         },
       },
     });
-    const it = await world({ server, entry: { toolTimeoutMs: 1_000, maxTotalMs: 5_000 } });
+    const world = await scriptedHost({ server, entry: { toolTimeoutMs: 1_000, maxTotalMs: 5_000 } });
     const seen: unknown[] = [];
-    const call = failure(it.host.call('mcp__s__work', {}, { onProgress: (step) => seen.push(step) }));
-    while (exchange === undefined) await it.clock.advance(0);
+    const call = failure(world.host.call('mcp__s__work', {}, { onProgress: (step) => seen.push(step) }));
+    while (exchange === undefined) await world.clock.advance(0);
     for (let step = 1; step <= 6; step += 1) {
       exchange.progress(step, 10, `step ${step}`);
-      await it.clock.advance(900);
+      await world.clock.advance(900);
     }
     expect((await call).message).toBe('work (s) timed out: not finished after 5 s');
     expect(seen).toEqual(
       [1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 10, message: `step ${progress}` })),
     );
-    expect(it.told('call.progress')).toHaveLength(6);
-    await it.host.close();
+    expect(world.told('call.progress')).toHaveLength(6);
+    await world.host.close();
   });
 
   // Protocol: 25-transports-28, 26-cancellation-5
@@ -234,17 +234,17 @@ describe('faults during a call', () => {
           }),
       },
     });
-    const it = await world({ server });
+    const world = await scriptedHost({ server });
     const controller = new AbortController();
-    const call = failure(it.host.call('mcp__s__work', {}, { signal: controller.signal }));
+    const call = failure(world.host.call('mcp__s__work', {}, { signal: controller.signal }));
     await server.seen('tools/call');
     controller.abort();
     expect((await call).code).toBe('CANCELLED');
     await until('the server hears of it', () => aborted.length > 0);
-    expect((await failure(it.host.call('mcp__s__work', {}, { signal: controller.signal }))).code).toBe(
+    expect((await failure(world.host.call('mcp__s__work', {}, { signal: controller.signal }))).code).toBe(
       'CANCELLED',
     );
-    await it.host.close();
+    await world.host.close();
   });
 
   it('F28: ten thousand notifications do not keep an answer away', async () => {
@@ -258,10 +258,10 @@ describe('faults during a call', () => {
         },
       },
     });
-    const it = await world({ server });
-    expect((await it.host.call('mcp__s__noisy')).content).toEqual([text('heard')]);
-    expect(it.told('log').length).toBeLessThan(1_000);
-    await it.host.close();
+    const world = await scriptedHost({ server });
+    expect((await world.host.call('mcp__s__noisy')).content).toEqual([text('heard')]);
+    expect(world.told('log').length).toBeLessThan(1_000);
+    await world.host.close();
   });
 
   it('F33: a call ends on the definition it began with, and never on another tool that has got its name', async () => {
@@ -275,8 +275,8 @@ describe('faults during a call', () => {
         },
       },
     });
-    let it: World | undefined;
-    it = await world({
+    let world: World | undefined;
+    world = await scriptedHost({
       server,
       approve: async ({ tool }) => {
         // While the person thinks, the server puts another tool in this one's place.
@@ -286,15 +286,15 @@ describe('faults during a call', () => {
           return 'other';
         });
         server.notify('notifications/tools/list_changed');
-        await it?.clock.advance(10_000);
+        await world?.clock.advance(10_000);
         return 'allow';
       },
     });
-    const [tool] = it.host.tools();
-    const error = await failure(it.host.call(String(tool?.name)));
+    const [tool] = world.host.tools();
+    const error = await failure(world.host.call(String(tool?.name)));
     expect(error.message).toContain('Unknown tool: do.it');
     expect(called).toEqual([]);
-    await it.host.close();
+    await world.host.close();
   });
 
   it.each<[string, unknown, unknown]>([
@@ -316,10 +316,10 @@ describe('faults during a call', () => {
     ['nothing at all', {}, { content: [], isError: false }],
   ])('F57: %s', async (_what, raw, result) => {
     const server = scriptedServer({ eras: 'legacy', tools: { odd: () => raw } });
-    const it = await world({ server });
-    expect(await it.host.call('mcp__s__odd')).toEqual(result);
-    expect(it.told('log').length).toBeGreaterThan(0);
-    await it.host.close();
+    const world = await scriptedHost({ server });
+    expect(await world.host.call('mcp__s__odd')).toEqual(result);
+    expect(world.told('log').length).toBeGreaterThan(0);
+    await world.host.close();
   });
 
   it('F57: an answer that is none is a typed error', async () => {
@@ -332,9 +332,9 @@ describe('faults during a call', () => {
           },
         },
       });
-      const it = await world({ server });
-      expect((await failure(it.host.call('mcp__s__odd'))).code).toBe('PROTOCOL_ERROR');
-      await it.host.close();
+      const world = await scriptedHost({ server });
+      expect((await failure(world.host.call('mcp__s__odd'))).code).toBe('PROTOCOL_ERROR');
+      await world.host.close();
     }
   });
 
@@ -350,31 +350,31 @@ describe('faults during a call', () => {
         },
       },
     });
-    const it = await world({ server });
-    expect(await it.host.call('mcp__s__fails')).toMatchObject({
+    const world = await scriptedHost({ server });
+    expect(await world.host.call('mcp__s__fails')).toMatchObject({
       content: [text('no such file')],
       isError: true,
     });
-    expect((await failure(it.host.call('mcp__s__breaks'))).toJSON()).toEqual({
+    expect((await failure(world.host.call('mcp__s__breaks'))).toJSON()).toEqual({
       code: 'PROTOCOL_ERROR',
       message: 'breaks (s) returned an error: database away',
       server: 's',
     });
-    expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);
-    await it.host.close();
+    expect(world.told('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);
+    await world.host.close();
   });
 
   it('F19: a tool of a server that is not there is answered with the reason, not as if nobody knew it', async () => {
     const server = scriptedServer({ tools: { echo: () => '' } });
     const replaceTransport: HostOptions['replaceTransport'] = (name) =>
       name === 's' ? server.transport() : undefined;
-    const it = await world({ server, replaceTransport });
-    await it.host.ready();
+    const world = await scriptedHost({ server, replaceTransport });
+    await world.host.ready();
     const codes = async (...names: string[]): Promise<unknown> =>
-      Promise.all(names.map(async (name) => (await failure(it.host.call(name))).code));
-    await it.host.add('gone', { command: '/no/such/program' });
-    await it.host.add('gone__too', { command: 'x', enabled: false });
-    expect((await failure(it.host.call('mcp__gone__any'))).toJSON()).toMatchObject({
+      Promise.all(names.map(async (name) => (await failure(world.host.call(name))).code));
+    await world.host.add('gone', { command: '/no/such/program' });
+    await world.host.add('gone__too', { command: 'x', enabled: false });
+    expect((await failure(world.host.call('mcp__gone__any'))).toJSON()).toMatchObject({
       code: 'START_FAILED',
       server: 'gone',
     });
@@ -383,22 +383,22 @@ describe('faults during a call', () => {
       'UNKNOWN_TOOL',
       'UNKNOWN_TOOL',
     ]);
-    expect(it.told('call.begin')).toEqual([]);
-    await it.host.close();
-    expect((await failure(it.host.call('mcp__s__echo'))).toJSON()).toEqual({
+    expect(world.told('call.begin')).toEqual([]);
+    await world.host.close();
+    expect((await failure(world.host.call('mcp__s__echo'))).toJSON()).toEqual({
       code: 'CANCELLED',
       message: 'the call was cancelled: the host was closed',
     });
   });
 
   it('a name that is unknown is answered with the nearest one, and nothing begins', async () => {
-    const it = await world();
-    expect((await failure(it.host.call('mcp__s__ecko'))).toJSON()).toEqual({
+    const world = await scriptedHost();
+    expect((await failure(world.host.call('mcp__s__ecko'))).toJSON()).toEqual({
       code: 'UNKNOWN_TOOL',
       message: 'there is no tool called "mcp__s__ecko"',
       hint: 'Did you mean mcp__s__echo?',
     });
-    expect(it.told('call.begin')).toEqual([]);
-    await it.host.close();
+    expect(world.told('call.begin')).toEqual([]);
+    await world.host.close();
   });
 });

@@ -9,7 +9,7 @@ import {
 import { readUrl } from '../../src/connection/questions-url.ts';
 import type { ElicitAnswer, ElicitRequest } from '../../src/index.ts';
 import { createGate, type Exchange, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { failure, text, type World, type WorldOptions, world } from './world.ts';
+import { failure, scriptedHost, text, type World, type WorldOptions } from './world.ts';
 
 const object = (properties: Record<string, unknown>, required: string[] = []): Record<string, unknown> => ({
   type: 'object',
@@ -173,7 +173,7 @@ async function asking(
     eras: era,
     tools: { ask: (_args, exchange) => askOnce(era, question, exchange) },
   });
-  return world({ server, ...options });
+  return scriptedHost({ server, ...options });
 }
 
 async function askOnce(
@@ -518,7 +518,7 @@ describe('CAL-3: a server cannot use up the model', () => {
     });
 
   it('a rate a minute', async () => {
-    const made = await world({ server: loop(200), sample: () => completion });
+    const made = await scriptedHost({ server: loop(200), sample: () => completion });
     const refused = `${MAX_SAMPLES_PER_MINUTE}: -1 the limit of ${MAX_SAMPLES_PER_MINUTE} completions a minute for a server is reached`;
     expect(await answerOf(made)).toBe(refused);
     await made.clock.advance(60_000);
@@ -527,7 +527,7 @@ describe('CAL-3: a server cannot use up the model', () => {
   });
 
   it('a number in one call, however slow: its clock stands while it asks', async () => {
-    const made = await world({
+    const made = await scriptedHost({
       server: loop(200),
       sample: async () => {
         await made.clock.advance(10_000);
@@ -543,7 +543,7 @@ describe('CAL-3: a server cannot use up the model', () => {
   it('a model that calls the tool that asked the model gets no deeper than a few rounds', async () => {
     const depths: number[] = [];
     let depth = 0;
-    const made = await world({
+    const made = await scriptedHost({
       server: loop(1),
       sample: async () => {
         depth += 1;
@@ -586,7 +586,7 @@ describe('an address that has to be visited first (-32042)', () => {
   it('is asked about, opened, and the call said once more', async () => {
     const calls: string[] = [];
     const opened: string[] = [];
-    const made = await world({
+    const made = await scriptedHost({
       server: server(calls),
       elicit: () => ({ action: 'accept' }),
       openUrl: (address) => void opened.push(address),
@@ -598,7 +598,7 @@ describe('an address that has to be visited first (-32042)', () => {
 
   it('without a yes the call is refused', async () => {
     const calls: string[] = [];
-    const made = await world({ server: server(calls), elicit: () => ({ action: 'decline' }) });
+    const made = await scriptedHost({ server: server(calls), elicit: () => ({ action: 'decline' }) });
     expect((await failure(made.host.call('mcp__s__ask'))).toJSON()).toEqual({
       code: 'DENIED',
       message: 'ask on s needs an address to be visited first',

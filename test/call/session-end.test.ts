@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import type { ApprovalAnswer, ElicitAnswer, HostSession, PlugboardError } from '../../src/index.ts';
 import { createGate, type Exchange, scriptedServer } from '../../src/testing/index.ts';
-import { failure, text, type World, world } from './world.ts';
+import { failure, scriptedHost, text, type World } from './world.ts';
 
 const FORM = {
   message: 'Where?',
@@ -52,19 +52,19 @@ const reasons = (signals: readonly AbortSignal[]): unknown =>
   signals.map(({ aborted, reason }) => [aborted, (reason as PlugboardError | undefined)?.code]);
 
 describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) => {
-  const made = (options: Parameters<typeof world>[0] = {}): Promise<World> =>
-    world({ server: patient(era), sessions: { elicit: () => ({ action: 'cancel' }) }, ...options });
+  const made = (options: Parameters<typeof scriptedHost>[0] = {}): Promise<World> =>
+    scriptedHost({ server: patient(era), sessions: { elicit: () => ({ action: 'cancel' }) }, ...options });
 
   it('cancels its calls, here and at the server, and leaves those of others alone', async () => {
-    const it = await made();
+    const world = await made();
     const [one, two] = [
-      it.host.session({ approve: () => 'allow' }),
-      it.host.session({ approve: () => 'allow' }),
+      world.host.session({ approve: () => 'allow' }),
+      world.host.session({ approve: () => 'allow' }),
     ];
     const calls = [one.call('mcp__s__wait'), one.call('mcp__s__wait')].map(failure);
     const other = two.call('mcp__s__wait');
     const others = failure(other);
-    await it.server.seen('tools/call', 3);
+    await world.server.seen('tools/call', 3);
     one.end();
     one.end();
     expect((await Promise.all(calls)).map((error) => error.toJSON())).toEqual(
@@ -74,92 +74,92 @@ describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) =
         server: 's',
       })),
     );
-    expect(await it.server.seen('notifications/cancelled', 2)).toHaveLength(2);
+    expect(await world.server.seen('notifications/cancelled', 2)).toHaveLength(2);
     expect((await failure(one.call('mcp__s__echo'))).code).toBe('USAGE');
     expect(await two.call('mcp__s__echo')).toMatchObject({ content: [text('here')] });
-    expect(it.told('call.end').map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'ok']);
-    await it.host.close();
+    expect(world.told('call.end').map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'ok']);
+    await world.host.close();
     expect((await others).code).toBe('CANCELLED');
   });
 
   it('withdraws its approvals and forms, and aborts their signals', async () => {
-    const it = await made();
+    const world = await made();
     const approval = silent();
-    const asking = it.host.session({ approve: approval.put });
+    const asking = world.host.session({ approve: approval.put });
     const asked = failure(asking.call('mcp__s__echo'));
     await approval.isAsked;
     asking.end();
     expect((await asked).code).toBe('CANCELLED');
     expect(reasons(approval.asked)).toEqual([[true, 'CANCELLED']]);
     const form = silent();
-    const filling = it.host.session({ approve: () => 'allow', elicit: form.put });
+    const filling = world.host.session({ approve: () => 'allow', elicit: form.put });
     const filled = failure(filling.call('mcp__s__ask'));
     await form.isAsked;
     filling.end();
     expect((await filled).code).toBe('CANCELLED');
     expect(reasons(form.asked)).toEqual([[true, 'CANCELLED']]);
-    expect(it.told('answer').filter(({ answer }) => answer === 'cancelled')).toHaveLength(2);
-    await it.host.close();
+    expect(world.told('answer').filter(({ answer }) => answer === 'cancelled')).toHaveLength(2);
+    await world.host.close();
   });
 
   it('ends what reads and subscribes for it', async () => {
-    const it = await made();
-    it.server.on(
+    const world = await made();
+    world.server.on(
       'resources/read',
       ({ signal }) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('off')))),
     );
-    const session = it.host.session();
+    const session = world.host.session();
     const read = failure(session.read('s', 'a://b'));
-    await it.server.seen('resources/read');
+    await world.server.seen('resources/read');
     session.end();
     expect((await read).toJSON()).toMatchObject({ code: 'CANCELLED', server: 's' });
-    await it.server.seen('notifications/cancelled');
-    await it.host.close();
+    await world.server.seen('notifications/cancelled');
+    await world.host.close();
   });
 });
 
 describe('work of a session that has not begun', () => {
-  const calling = async (it: World): Promise<{ session: HostSession; calls: Promise<unknown>[] }> => {
-    const session = it.host.session({ approve: () => 'allow' });
+  const calling = async (world: World): Promise<{ session: HostSession; calls: Promise<unknown>[] }> => {
+    const session = world.host.session({ approve: () => 'allow' });
     const calls = Array.from({ length: MAX_CALLS_PER_SERVER + 1 }, () =>
       failure(session.call('mcp__s__wait')),
     );
-    await it.server.seen('tools/call', MAX_CALLS_PER_SERVER);
+    await world.server.seen('tools/call', MAX_CALLS_PER_SERVER);
     return { session, calls };
   };
 
   it('ends in the line of a busy server too', async () => {
-    const it = await world({ server: patient('legacy') });
-    const { session, calls } = await calling(it);
+    const world = await scriptedHost({ server: patient('legacy') });
+    const { session, calls } = await calling(world);
     session.end();
     for (const call of calls) expect(await call).toMatchObject({ code: 'CANCELLED' });
-    await it.server.seen('notifications/cancelled', MAX_CALLS_PER_SERVER);
+    await world.server.seen('notifications/cancelled', MAX_CALLS_PER_SERVER);
     expect(
-      it.server.received.filter((each) => 'method' in each && each.method === 'tools/call'),
+      world.server.received.filter((each) => 'method' in each && each.method === 'tools/call'),
     ).toHaveLength(MAX_CALLS_PER_SERVER);
-    await it.host.close();
+    await world.host.close();
   });
 
   it('ends while the server is started', async () => {
-    const it = await world({ server: patient('legacy') });
-    await it.host.disconnect('s');
+    const world = await scriptedHost({ server: patient('legacy') });
+    await world.host.disconnect('s');
     const gate = createGate();
     const started = createGate();
     for (const method of ['server/discover', 'initialize'])
-      it.server.on(method, async () => {
+      world.server.on(method, async () => {
         started.open();
         await gate.opened;
         throw new Error('too late');
       });
-    const connecting = it.host.connect('s').catch(() => {});
+    const connecting = world.host.connect('s').catch(() => {});
     await started.opened;
-    const session = it.host.session();
+    const session = world.host.session();
     const read = failure(session.read('s', 'a://b'));
     session.end();
     expect(await read).toMatchObject({ code: 'CANCELLED' });
     gate.open();
-    await it.host.close();
+    await world.host.close();
     await connecting;
   });
 });
@@ -169,7 +169,7 @@ describe('the signal of a question', () => {
 
   it('is there for each question, and is neither compared nor aborted after an answer', async () => {
     const seen: { readonly signal?: AbortSignal }[] = [];
-    const it = await world({
+    const world = await scriptedHost({
       server: patient('modern'),
       approve: (request) => {
         seen.push(request);
@@ -177,28 +177,28 @@ describe('the signal of a question', () => {
       },
       elicit: (request) => {
         seen.push(request);
-        it.server.tool('ask', () => 'asked');
+        world.server.tool('ask', () => 'asked');
         return { action: 'decline' };
       },
     });
-    await it.host.call('mcp__s__ask');
+    await world.host.call('mcp__s__ask');
     expect(seen.map((request) => [request.signal?.aborted, Object.keys(request).includes('signal')])).toEqual(
       answers.map(() => [false, false]),
     );
-    await it.host.call('mcp__s__ask', {}, { signal: new AbortController().signal });
+    await world.host.call('mcp__s__ask', {}, { signal: new AbortController().signal });
     expect(Object.keys(seen[2] ?? {})).toContain('signal');
-    await it.host.close();
+    await world.host.close();
     expect(seen.map(({ signal }) => signal?.aborted)).toEqual([false, false, false]);
   });
 
   it.each(['modern', 'legacy'] as const)('is aborted when the host closes (%s)', async (era) => {
     const [approval, form] = [silent(), silent()];
-    const it = await world({ server: patient(era), sessions: { elicit: form.put } });
-    const approving = failure(it.host.session({ approve: approval.put }).call('mcp__s__echo'));
-    const filling = it.host.session({ approve: () => 'allow', elicit: form.put });
+    const world = await scriptedHost({ server: patient(era), sessions: { elicit: form.put } });
+    const approving = failure(world.host.session({ approve: approval.put }).call('mcp__s__echo'));
+    const filling = world.host.session({ approve: () => 'allow', elicit: form.put });
     const filled = failure(filling.call('mcp__s__ask'));
     await Promise.all([approval.isAsked, form.isAsked]);
-    await it.host.close();
+    await world.host.close();
     expect([(await approving).code, (await filled).code]).toEqual(['CANCELLED', 'CANCELLED']);
     expect([reasons(approval.asked), reasons(form.asked)]).toEqual([
       [[true, 'CANCELLED']],
@@ -208,23 +208,23 @@ describe('the signal of a question', () => {
 
   it.each(['modern', 'legacy'] as const)('is aborted when the server of a form is gone (%s)', async (era) => {
     const form = silent();
-    const it = await world({ server: patient(era), elicit: form.put });
-    const filled = failure(it.host.call('mcp__s__ask'));
+    const world = await scriptedHost({ server: patient(era), elicit: form.put });
+    const filled = failure(world.host.call('mcp__s__ask'));
     await form.isAsked;
-    it.server.crash();
+    world.server.crash();
     expect((await filled).code).toBe('CONNECTION_LOST');
     expect(form.asked.map(({ aborted }) => aborted)).toEqual([true]);
-    await it.host.close();
+    await world.host.close();
   });
 
   it('is aborted when the server of an approval was disconnected', async () => {
     const approval = silent();
-    const it = await world({ approve: approval.put });
-    const approved = failure(it.host.call('mcp__s__echo'));
+    const world = await scriptedHost({ approve: approval.put });
+    const approved = failure(world.host.call('mcp__s__echo'));
     await approval.isAsked;
-    await it.host.disconnect('s');
+    await world.host.disconnect('s');
     expect((await approved).code).toBe('CONNECTION_LOST');
     expect(reasons(approval.asked)).toEqual([[true, 'CONNECTION_LOST']]);
-    await it.host.close();
+    await world.host.close();
   });
 });

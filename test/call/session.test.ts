@@ -1,70 +1,70 @@
 import { describe, expect, it } from 'vitest';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, text, world } from './world.ts';
+import { failure, scriptedHost, text } from './world.ts';
 
 describe('a session owns what outlives one call', () => {
   it('loaded tools: what one has found the other does not see', async () => {
     const server = scriptedServer({ tools: { read_page: () => 'page', write_page: () => 'ok' } });
-    const it = await world({ server, toolSearch: true });
-    const session = it.host.session({ approve: () => 'allow' });
+    const world = await scriptedHost({ server, toolSearch: true });
+    const session = world.host.session({ approve: () => 'allow' });
     await session.call('tool_search', { query: 'select:mcp__s__read_page' });
     expect(session.tools().map(({ name }) => name)).toEqual(['tool_search', 'mcp__s__read_page']);
-    expect(it.host.tools().map(({ name }) => name)).toEqual(['tool_search']);
+    expect(world.host.tools().map(({ name }) => name)).toEqual(['tool_search']);
     await session.call('tool_search', { query: 'select:mcp__s__write_page' });
     expect(session.tools().map(({ name }) => name)).toEqual([
       'tool_search',
       'mcp__s__read_page',
       'mcp__s__write_page',
     ]);
-    await it.host.close();
+    await world.host.close();
   });
 
   it('loaded tools are remembered by identity: a collision renames a found tool and does not lose it', async () => {
     const server = scriptedServer({ tools: { read_page: () => 'page' } });
-    const it = await world({ server, toolSearch: true });
-    const session = it.host.session({ gateway: true });
+    const world = await scriptedHost({ server, toolSearch: true });
+    const session = world.host.session({ gateway: true });
     await session.call('tool_search', { query: 'select:s__read_page' });
     const before = session.tools().map(({ name }) => name);
     const renamed = new Promise<void>((resolve) => {
-      it.host.on('tools', () => resolve());
+      world.host.on('tools', () => resolve());
     });
     server.tool('read.page', () => 'other');
     await server.notify('notifications/tools/list_changed');
-    await it.clock.armed();
-    await it.clock.advance(1_000);
+    await world.clock.armed();
+    await world.clock.advance(1_000);
     await renamed;
     expect([before, session.tools().map(({ name }) => name)]).toEqual([
       ['tool_search', 's__read_page'],
       ['tool_search', expect.stringMatching(/^s__read_page_[0-9a-f]{8}$/)],
     ]);
-    await it.host.close();
+    await world.host.close();
   });
 
   it('approvals: each asks its own, and is allowed its own', async () => {
-    const it = await world({ approve: () => 'deny' });
+    const world = await scriptedHost({ approve: () => 'deny' });
     const asked: string[] = [];
-    const one = it.host.session({
+    const one = world.host.session({
       approve: ({ session }) => {
         asked.push(session);
         return 'allow-session';
       },
     });
-    const two = it.host.session({ approvals: 'client' });
-    const three = it.host.session();
+    const two = world.host.session({ approvals: 'client' });
+    const three = world.host.session();
     await one.call('mcp__s__echo');
     await one.call('mcp__s__echo');
     expect(asked).toEqual([one.id]);
     await two.call('mcp__s__echo');
     expect((await failure(three.call('mcp__s__echo'))).code).toBe('APPROVAL_REQUIRED');
-    expect((await failure(it.host.call('mcp__s__echo'))).code).toBe('DENIED');
-    expect(it.told('call.begin').map(({ id, session }) => [id, session])).toEqual([
+    expect((await failure(world.host.call('mcp__s__echo'))).code).toBe('DENIED');
+    expect(world.told('call.begin').map(({ id, session }) => [id, session])).toEqual([
       ['c1', 's1'],
       ['c2', 's1'],
       ['c3', 's2'],
       ['c4', 's3'],
       ['c5', 'host'],
     ]);
-    await it.host.close();
+    await world.host.close();
   });
 
   it('roots: a server is told those of whoever calls it; `sessions` lets servers know that there will be some', async () => {
@@ -72,24 +72,24 @@ describe('a session owns what outlives one call', () => {
       eras: 'legacy',
       tools: { where: async (_args, { request }) => JSON.stringify(await request('roots/list')) },
     });
-    const it = await world({ server, sessions: { roots: [] } });
-    const rooted = (uri: string) => it.host.session({ approve: () => 'allow', roots: [{ uri }] });
+    const world = await scriptedHost({ server, sessions: { roots: [] } });
+    const rooted = (uri: string) => world.host.session({ approve: () => 'allow', roots: [{ uri }] });
     const [one, two] = [rooted('file:///one'), rooted('file:///two')];
     expect((await one.call('mcp__s__where')).content).toEqual([text('{"roots":[{"uri":"file:///one"}]}')]);
     expect((await two.call('mcp__s__where')).content).toEqual([text('{"roots":[{"uri":"file:///two"}]}')]);
     // The host itself has none.
-    expect((await failure(it.host.call('mcp__s__where'))).detail.rpcCode).toBe(-32601);
+    expect((await failure(world.host.call('mcp__s__where'))).detail.rpcCode).toBe(-32601);
     const [opening] = await server.seen('initialize');
     expect(opening).toMatchObject({ params: { capabilities: { roots: {} } } });
-    await it.host.close();
+    await world.host.close();
   });
 
   it('a session that is not for a model gets results as they came', async () => {
     const server = scriptedServer({ tools: { get: () => `\u202e${'a'.repeat(200_000)}` } });
-    const it = await world({ server });
-    const raw = it.host.session({ approve: () => 'allow', forModel: false });
+    const world = await scriptedHost({ server });
+    const raw = world.host.session({ approve: () => 'allow', forModel: false });
     expect((await raw.call('mcp__s__get')).content).toEqual([text(`\u202e${'a'.repeat(200_000)}`)]);
-    expect((await it.host.call('mcp__s__get')).truncated?.tokens).toBe(50_000);
-    await it.host.close();
+    expect((await world.host.call('mcp__s__get')).truncated?.tokens).toBe(50_000);
+    await world.host.close();
   });
 });

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../../src/catalog/tokens.ts';
 import type { CallResult, HostOptions } from '../../src/index.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { scratch, text, type World, world } from './world.ts';
+import { scratch, scriptedHost, text, type World } from './world.ts';
 
 async function giving(
   result: unknown,
   options: Partial<HostOptions> & { entry?: Record<string, unknown>; dir?: string } = {},
 ): Promise<World & { result: CallResult }> {
   const server = scriptedServer({ eras: 'legacy', tools: { get: () => result } });
-  const made = await world({ server, ...options });
+  const made = await scriptedHost({ server, ...options });
   const answer = await made.host.call('mcp__s__get');
   await made.host.close();
   return Object.assign(made, { result: answer });
@@ -92,7 +92,7 @@ describe('CAL-5: limits', () => {
 
   it('defaults of config.json count where nothing else does', async () => {
     const dir = scratch();
-    const made = await world({ dir });
+    const made = await scriptedHost({ dir });
     await made.host.close();
     writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ defaults: { maxOutputTokens: 600 } }));
     const { result } = await giving({ content: [text('a'.repeat(10_000))] }, { dir });
@@ -106,7 +106,7 @@ describe('CAL-5: limits', () => {
 
   it('a folder that cannot be written costs the file, not the answer', async () => {
     const dir = scratch();
-    const made = await world({ dir });
+    const made = await scriptedHost({ dir });
     await made.host.close();
     writeFileSync(join(dir, 'home', 'outputs'), 'in the way');
     const { result, told } = await giving({ content: [text('a'.repeat(200_000))] }, { dir });

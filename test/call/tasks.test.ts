@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type CallOptions, PlugboardError } from '../../src/index.ts';
 import { type Exchange, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { until } from '../until.ts';
-import { failure, scratch, text, type World, type WorldOptions, world } from './world.ts';
+import { failure, scratch, scriptedHost, text, type World, type WorldOptions } from './world.ts';
 
 type Era = 'legacy' | 'modern';
 type Json = Record<string, unknown>;
@@ -71,7 +71,8 @@ async function run(made: World, options?: CallOptions): Promise<unknown> {
   return call;
 }
 
-const make = (server: ScriptedServer, more: WorldOptions = {}): Promise<World> => world({ server, ...more });
+const make = (server: ScriptedServer, more: WorldOptions = {}): Promise<World> =>
+  scriptedHost({ server, ...more });
 
 describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
   // Protocol: 25-tasks-7, 25-tasks-10, 25-tasks-11, 25-tasks-12, 25-tasks-14, 25-tasks-15, 25-tasks-33, 25-tasks-42

@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Exchange, NO_ANSWER, scriptedServer } from '../../src/testing/index.ts';
-import { failure, world } from './world.ts';
+import { failure, scriptedHost } from './world.ts';
 
 const spans = new InMemorySpanExporter();
 const readings = new InMemoryMetricExporter(AggregationTemporality.DELTA);
@@ -71,11 +71,11 @@ async function counted(): Promise<Record<string, number>> {
 describe('CAL-6: OpenTelemetry', () => {
   // Protocol: 26-base-61
   it('one client span a call, by the conventions for MCP, and its trace in _meta', async () => {
-    const it = await world({ server, telemetry: true });
+    const world = await scriptedHost({ server, telemetry: true });
     const tracer = trace.getTracer('agent');
     const parent = tracer.startSpan('turn');
     await context.with(trace.setSpan(context.active(), parent), () =>
-      it.host.call('mcp__s__ok', { secret: 'x' }),
+      world.host.call('mcp__s__ok', { secret: 'x' }),
     );
     parent.end();
     const span = spans.getFinishedSpans().find(({ name }) => name === 'tools/call ok');
@@ -90,26 +90,26 @@ describe('CAL-6: OpenTelemetry', () => {
     expect(traceId).toBe(parent.spanContext().traceId);
     expect(span?.parentSpanContext?.spanId).toBe(parent.spanContext().spanId);
     expect(calls.at(-1)?.params['_meta']).toMatchObject({ traceparent: `00-${traceId}-${spanId}-01` });
-    await it.host.close();
+    await world.host.close();
   });
 
   it('outcomes are counted, and errors are marked', async () => {
-    const it = await world({
+    const world = await scriptedHost({
       server,
       telemetry: true,
       entry: { toolTimeoutMs: 1_000 },
       approve: ({ arguments: args }) => (args['deny'] === true ? 'deny' : 'allow'),
     });
-    await it.host.call('mcp__s__ok');
-    await it.host.call('mcp__s__fails');
-    await failure(it.host.call('mcp__s__ok', { deny: true }));
+    await world.host.call('mcp__s__ok');
+    await world.host.call('mcp__s__fails');
+    await failure(world.host.call('mcp__s__ok', { deny: true }));
     const controller = new AbortController();
-    const cancelled = failure(it.host.call('mcp__s__silent', {}, { signal: controller.signal }));
-    await it.clock.advance(0);
+    const cancelled = failure(world.host.call('mcp__s__silent', {}, { signal: controller.signal }));
+    await world.clock.advance(0);
     controller.abort();
     await cancelled;
-    const late = failure(it.host.call('mcp__s__silent'));
-    for (let step = 0; step < 30; step += 1) await it.clock.advance(100);
+    const late = failure(world.host.call('mcp__s__silent'));
+    for (let step = 0; step < 30; step += 1) await world.clock.advance(100);
     await late;
     expect(await counted()).toEqual({ ok: 1, tool_error: 1, denied: 1, cancelled: 1, timeout: 1 });
     expect(
@@ -121,14 +121,14 @@ describe('CAL-6: OpenTelemetry', () => {
       ['CANCELLED', 2],
       ['TIMEOUT', 2],
     ]);
-    await it.host.close();
+    await world.host.close();
   });
 
   it('without it nothing is traced and nothing goes into _meta', async () => {
-    const it = await world({ server });
-    await it.host.call('mcp__s__ok');
+    const world = await scriptedHost({ server });
+    await world.host.call('mcp__s__ok');
     expect(spans.getFinishedSpans()).toEqual([]);
     expect(JSON.stringify(calls.at(-1)?.params)).not.toContain('traceparent');
-    await it.host.close();
+    await world.host.close();
   });
 });

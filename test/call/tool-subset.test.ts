@@ -4,12 +4,12 @@ import { expect, it } from 'vitest';
 import { toAnthropic } from '../../src/adapters/index.ts';
 import type { SessionOptions } from '../../src/call/session.ts';
 import type { Host, HostOptions } from '../../src/index.ts';
-import { world } from '../adapters/world.ts';
+import { adapterHost } from '../adapters/world.ts';
 
 async function twoServers(options: Partial<HostOptions> = {}): Promise<Host> {
   const tools = { get_one: () => '1', get_two: () => '2', put: () => 'put' };
   const entry = { command: 'scripted', approval: 'approve' as const };
-  return (await world({ tools, servers: { s: entry, t: entry }, ...options })).host;
+  return (await adapterHost({ tools, servers: { s: entry, t: entry }, ...options })).host;
 }
 
 const offered = (host: Host, tools: SessionOptions['tools']): string[] =>

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createArgumentChecker } from '../../src/call/argument-check.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, text, type World, world } from './world.ts';
+import { failure, scriptedHost, text, type World } from './world.ts';
 
 const checker = await createArgumentChecker();
 const check = (schema: Record<string, unknown>, args: Record<string, unknown>): string[] =>
@@ -235,21 +235,21 @@ describe('schemas that mean harm (A18)', () => {
 });
 
 describe('the stage', () => {
-  let it_: World;
-  afterEach(() => it_.host.close());
+  let world: World;
+  afterEach(() => world.host.close());
 
   // Protocol: 25-tools-17a, 26-tools-35a
   it('refuses before anybody is asked and before the server sees anything', async () => {
     const server = scriptedServer({ tools: { read: { inputSchema: file } } });
     let asked = 0;
-    it_ = await world({
+    world = await scriptedHost({
       server,
       approve: () => {
         asked += 1;
         return 'allow';
       },
     });
-    const error = await failure(it_.host.call('mcp__s__read', { pth: 'a' }));
+    const error = await failure(world.host.call('mcp__s__read', { pth: 'a' }));
     expect(error.toJSON()).toEqual({
       code: 'INVALID_ARGUMENTS',
       message:
@@ -261,15 +261,17 @@ describe('the stage', () => {
     expect(
       server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
     ).toEqual([]);
-    expect(it_.told('call.end')).toEqual([{ id: 'c1', outcome: 'error', ms: 0, code: 'INVALID_ARGUMENTS' }]);
+    expect(world.told('call.end')).toEqual([
+      { id: 'c1', outcome: 'error', ms: 0, code: 'INVALID_ARGUMENTS' },
+    ]);
   });
 
   it('CAL-1: what JSON has no word for is refused as the mistake of the caller that it is', async () => {
     const server = scriptedServer({ tools: { take: { inputSchema: { type: 'object' } } } });
-    it_ = await world({ server, approve: () => 'allow' });
+    world = await scriptedHost({ server, approve: () => 'allow' });
     const circle: Record<string, unknown> = { name: 'circle' };
     circle['self'] = [circle];
-    const sent = (args: Record<string, unknown>) => failure(it_.host.call('mcp__s__take', args));
+    const sent = (args: Record<string, unknown>) => failure(world.host.call('mcp__s__take', args));
     expect((await sent({ a: { b: [1n] } })).toJSON()).toMatchObject({
       code: 'INVALID_ARGUMENTS',
       message: 'mcp__s__take was not called: a.b.0 is a BigInt, which JSON does not have',
@@ -280,7 +282,7 @@ describe('the stage', () => {
         /^mcp__s__take was not called: circle\.self\.0\..*… is nested too deeply, or holds itself$/,
       ),
     });
-    expect(await it_.host.call('mcp__s__take', { at: new Date(0) })).toMatchObject({ isError: false });
+    expect(await world.host.call('mcp__s__take', { at: new Date(0) })).toMatchObject({ isError: false });
   });
 
   // Protocol: 25-tools-15, 26-tools-33
@@ -291,13 +293,13 @@ describe('the stage', () => {
         add: { outputSchema, run: () => ({ content: [text('x')], structuredContent: { sum: 'three' } }) },
       },
     });
-    it_ = await world({ server });
-    expect(await it_.host.call('mcp__s__add')).toMatchObject({
+    world = await scriptedHost({ server });
+    expect(await world.host.call('mcp__s__add')).toMatchObject({
       content: [text('x')],
       structuredContent: { sum: 'three' },
       isError: false,
     });
-    expect(it_.told('log')).toEqual([
+    expect(world.told('log')).toEqual([
       {
         server: 's',
         level: 'warning',

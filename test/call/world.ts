@@ -37,7 +37,7 @@ export function scratch(): string {
   return mkdtempSync(join(tmpdir(), 'plugboard-call-'));
 }
 
-export async function world(options: WorldOptions = {}): Promise<World> {
+export async function scriptedHost(options: WorldOptions = {}): Promise<World> {
   const {
     server = scriptedServer({ tools: { echo: (args) => JSON.stringify(args) } }),
     entry,

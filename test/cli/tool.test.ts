@@ -145,7 +145,7 @@ describe('definitions that changed', () => {
   });
 
   it('B11: tools and test show held tools with the reason and the command that accepts one', async () => {
-    const [tools, json, test, tool, call] = await Promise.all([
+    const [tools, json, tested, tool, call] = await Promise.all([
       place.run(['tools', 'see']),
       place.json(['tools', 'see']),
       place.run(['test', 'see']),
@@ -163,9 +163,9 @@ describe('definitions that changed', () => {
         { server: 'see', tool: 'pay', reason: changed, accept: 'plugboard pins see pay --accept' },
       ],
     });
-    expect(test.stdout).toContain('2 tools, 2 on hold');
-    expect(test.stdout).toContain('accept it: plugboard pins see pay --accept');
-    expect(test.stdout).toMatch(/! pay: .*ignore previous instructions/is);
+    expect(tested.stdout).toContain('2 tools, 2 on hold');
+    expect(tested.stdout).toContain('accept it: plugboard pins see pay --accept');
+    expect(tested.stdout).toMatch(/! pay: .*ignore previous instructions/is);
     expect(tool.stdout).toContain(`On hold: ${changed}.`);
     expect(call).toMatchObject({
       status: 5,

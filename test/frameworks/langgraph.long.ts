@@ -3,7 +3,7 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { installFrameworks } from '../../scripts/install-frameworks.mjs';
 import { modelServer } from '../adapters/model-server.mjs';
-import { world } from '../adapters/world.ts';
+import { adapterHost } from '../adapters/world.ts';
 import { runApproved, runNode } from './langgraph.mjs';
 
 const TIMEOUT_MS = 1_200_000;
@@ -16,7 +16,7 @@ it.each([
   [{ type: 'approve' }, '3'],
   [{ type: 'reject', message: 'not today' }, 'not today'],
 ])('a call that is asked about interrupts the agent, which resumes with %j', async (decision, said) => {
-  const { host } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
+  const { host } = await adapterHost({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
   const call = { name: 'mcp__s__add', args: { a: 1, b: 2 } };
   const model = await modelServer(({ results }) =>
     results.length === 0 ? { calls: [call] } : { text: results.map(({ text }) => text).join(' ') },
@@ -28,7 +28,7 @@ it.each([
 });
 
 it('a `ToolNode` that runs again for each answer makes no call twice', async () => {
-  const { host, server } = await world({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
+  const { host, server } = await adapterHost({ servers: { s: { command: 'scripted', approval: 'prompt' } } });
   const call = (a: number) => ({ name: 'mcp__s__add', args: { a, b: 0 } });
   const calls = [call(1), call(2), { name: 'mcp__s__silent', args: {} }];
   const approve = { type: 'approve' };

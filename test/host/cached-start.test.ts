@@ -19,7 +19,7 @@ interface World {
   start(more?: Partial<HostOptions>): Promise<Host>;
 }
 
-function world(): World {
+function makeWorld(): World {
   const dir = mkdtempSync(join(tmpdir(), 'plugboard-host-'));
   // Legacy: a modern server says how long its list is good for, and by default that is not at all.
   const server = scriptedServer({
@@ -55,62 +55,62 @@ const names = (host: Host): string[] => host.tools().map(({ tool }) => tool);
 
 describe('a start from the cache (CAT-4)', () => {
   it('CAT-11: has every tool and the instructions before any server runs, and connects at the first call', async () => {
-    const it = world();
-    const first = await it.start();
+    const world = makeWorld();
+    const first = await world.start();
     await first.ready();
     const tools = first.tools();
     await first.close();
-    expect(it.opened).toBe(1);
+    expect(world.opened).toBe(1);
 
-    const second = await it.start();
+    const second = await world.start();
     expect(second.tools()).toEqual(tools);
     expect(second.instructions()).toBe('## s\n\nGreet first.');
     await second.ready();
     expect(second.servers()).toEqual([
       { name: 's', scope: 'code', transport: 'stdio', status: 'idle', tools: 2 },
     ]);
-    expect(it.opened).toBe(1);
+    expect(world.opened).toBe(1);
     expect(await second.call('mcp__s__greet')).toMatchObject({ content: [{ type: 'text', text: 'hello' }] });
-    expect(it.opened).toBe(2);
+    expect(world.opened).toBe(2);
     await second.close();
   });
 
   it('CAT-4: asking for prompts and resources starts no server that is known to have none', async () => {
-    const it = world();
-    const first = await it.start();
+    const world = makeWorld();
+    const first = await world.start();
     await first.ready();
     await first.close();
-    const host = await it.start();
+    const host = await world.start();
     const { resources } = await host.resources();
-    expect([await host.prompts(), resources, it.opened]).toEqual([[], [], 1]);
+    expect([await host.prompts(), resources, world.opened]).toEqual([[], [], 1]);
     await host.close();
   });
 
   it('CAT-3: old lists are read again in turns, and a server that hangs keeps its turn for a second only', async () => {
-    const it = world();
+    const world = makeWorld();
     const servers = Object.fromEntries(
       Array.from({ length: 3 * RENEWED_AT_ONCE }, (_, n) => [`s${n}`, { command: 'scripted' }]),
     );
-    const first = await it.start({ servers });
+    const first = await world.start({ servers });
     await first.ready();
     await first.close();
-    await it.clock.advance(2 * 60 * 60 * 1000);
+    await world.clock.advance(2 * 60 * 60 * 1000);
     const gate = createGate();
-    it.server.on('tools/list', async () => {
+    world.server.on('tools/list', async () => {
       await gate.opened;
       return { tools: [] };
     });
-    it.opened = 0;
-    const host = await it.start({ servers });
+    world.opened = 0;
+    const host = await world.start({ servers });
     const known = host.tools().length;
-    await it.clock.advance(0);
-    const atOnce = it.opened;
-    await it.clock.advance(TURN_MS);
-    const later = it.opened;
+    await world.clock.advance(0);
+    const atOnce = world.opened;
+    await world.clock.advance(TURN_MS);
+    const later = world.opened;
     gate.open();
     await host.ready();
     await host.close();
-    expect({ known, atOnce, later, opened: it.opened, left: host.tools().length }).toEqual({
+    expect({ known, atOnce, later, opened: world.opened, left: host.tools().length }).toEqual({
       known: 6 * RENEWED_AT_ONCE,
       atOnce: RENEWED_AT_ONCE,
       later: 2 * RENEWED_AT_ONCE,
@@ -120,13 +120,13 @@ describe('a start from the cache (CAT-4)', () => {
   });
 
   it('an old list is shown at once and read again behind it; differences come as an event', async () => {
-    const it = world();
-    const first = await it.start();
+    const world = makeWorld();
+    const first = await world.start();
     await first.ready();
     await first.close();
-    await it.clock.advance(2 * 60 * 60 * 1000);
-    it.server.tool('new', () => 'new').removeTool('part');
-    const host = await it.start();
+    await world.clock.advance(2 * 60 * 60 * 1000);
+    world.server.tool('new', () => 'new').removeTool('part');
+    const host = await world.start();
     expect(names(host)).toEqual(['greet', 'part']);
     await host.ready();
     expect(names(host)).toEqual(['greet', 'new']);
@@ -134,14 +134,14 @@ describe('a start from the cache (CAT-4)', () => {
   });
 
   it("CON-16: the person's own server is known in a folder where it never ran, and read again behind that", async () => {
-    const it = world();
+    const world = makeWorld();
     const home = mkdtempSync(join(tmpdir(), 'plugboard-host-'));
     writeFileSync(join(home, 'config.json'), JSON.stringify({ mcpServers: { s: { command: 'scripted' } } }));
     const own = { home, servers: undefined };
-    const first = await it.start(own);
+    const first = await world.start(own);
     await first.ready();
     await first.close();
-    const elsewhere = await it.start({
+    const elsewhere = await world.start({
       ...own,
       cwd: mkdtempSync(join(tmpdir(), 'plugboard-other-')),
       sessions: { elicit: () => ({ action: 'decline' }) },
@@ -149,42 +149,42 @@ describe('a start from the cache (CAT-4)', () => {
     const [server] = elsewhere.servers();
     expect([names(elsewhere), server?.status === 'connected']).toEqual([['greet', 'part'], false]);
     await elsewhere.ready();
-    expect(it.opened).toBe(2);
+    expect(world.opened).toBe(2);
     await elsewhere.close();
   });
 
   it('a tool that has vanished fails with a clear message, and nothing is sent', async () => {
-    const it = world();
-    const first = await it.start();
+    const world = makeWorld();
+    const first = await world.start();
     await first.ready();
     await first.close();
-    it.server.removeTool('part');
-    const host = await it.start();
+    world.server.removeTool('part');
+    const host = await world.start();
     expect(names(host)).toContain('part');
     await expect(host.call('mcp__s__part')).rejects.toMatchObject({
       code: 'UNKNOWN_TOOL',
       message: 's no longer has a tool called part',
     });
     expect(
-      it.server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
+      world.server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
     ).toEqual([]);
     await host.close();
   });
 
   it('CAT-3: arguments are checked against what the server says now, not against the cache', async () => {
-    const it = world();
-    it.server.tool('greet', {
+    const world = makeWorld();
+    world.server.tool('greet', {
       inputSchema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
       run: () => 'old',
     });
-    const first = await it.start();
+    const first = await world.start();
     await first.ready();
     await first.close();
-    it.server.tool('greet', {
+    world.server.tool('greet', {
       inputSchema: { type: 'object', properties: { b: { type: 'string' } }, required: ['b'] },
       run: () => 'new',
     });
-    const host = await it.start();
+    const host = await world.start();
     await expect(host.call('mcp__s__greet', { a: 'x' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' });
     expect(await host.call('mcp__s__greet', { b: 'x' })).toMatchObject({ content: [{ text: 'new' }] });
     await host.close();
@@ -192,40 +192,40 @@ describe('a start from the cache (CAT-4)', () => {
 
   // Protocol: 26-caching-12
   it('what we say that we can do is part of who asks: another host does not get this list', async () => {
-    const it = world();
-    const first = await it.start();
+    const world = makeWorld();
+    const first = await world.start();
     await first.ready();
     await first.close();
-    const host = await it.start({ elicit: () => ({ action: 'cancel' }) });
+    const host = await world.start({ elicit: () => ({ action: 'cancel' }) });
     expect(host.tools()).toEqual([]);
     await host.ready();
-    expect(it.opened).toBe(2);
+    expect(world.opened).toBe(2);
     await host.close();
   });
 
   it('CON-7: eager and keep-alive start at once; all but keep-alive rest after ten idle minutes and come back for a call', async () => {
-    const it = world();
-    const first = await it.start();
+    const world = makeWorld();
+    const first = await world.start();
     await first.ready();
-    await it.clock.advance(5 * 60 * 1000);
+    await world.clock.advance(5 * 60 * 1000);
     await first.call('mcp__s__greet');
-    await it.clock.advance(6 * 60 * 1000);
+    await world.clock.advance(6 * 60 * 1000);
     expect(first.servers()[0]?.status).toBe('connected');
-    await it.clock.advance(5 * 60 * 1000);
+    await world.clock.advance(5 * 60 * 1000);
     expect(first.servers()[0]).toMatchObject({ status: 'idle', tools: 2 });
-    expect(it.server.connections).toBe(0);
+    expect(world.server.connections).toBe(0);
     await first.call('mcp__s__greet');
-    expect(it.opened).toBe(2);
+    expect(world.opened).toBe(2);
     await first.close();
 
     for (const [lifecycle, after] of [
       ['eager', 'idle'],
       ['keep-alive', 'connected'],
     ] as const) {
-      const host = await it.start({ servers: { s: { command: 'scripted', lifecycle } } });
+      const host = await world.start({ servers: { s: { command: 'scripted', lifecycle } } });
       await host.ready();
       expect([lifecycle, host.servers()[0]?.status]).toEqual([lifecycle, 'connected']);
-      await it.clock.advance(60 * 60 * 1000);
+      await world.clock.advance(60 * 60 * 1000);
       expect([lifecycle, host.servers()[0]?.status]).toEqual([lifecycle, after]);
       await host.close();
     }
@@ -234,8 +234,8 @@ describe('a start from the cache (CAT-4)', () => {
 
 describe('tool search in a session (CAT-7)', () => {
   it('finds, loads and calls a deferred tool', async () => {
-    const it = world();
-    const host = await it.start({ toolSearch: true });
+    const world = makeWorld();
+    const host = await world.start({ toolSearch: true });
     await host.ready();
     expect(host.tools().map(({ name }) => name)).toEqual(['tool_search']);
     const found = await host.call('tool_search', { query: 'select:mcp__s__greet' });

@@ -284,12 +284,15 @@ describe('over HTTP', () => {
       return { host, url: http.url };
     };
     const first = await served();
-    const lists = Promise.all([list(first.url), legacySession(first.url).then((it) => list(first.url, it))]);
+    const lists = Promise.all([
+      list(first.url),
+      legacySession(first.url).then((session) => list(first.url, session)),
+    ]);
     await clock.advance(WAIT_MS);
     const before = await lists;
     await first.host.close();
     const { url } = await served();
-    const after = await Promise.all([list(url), legacySession(url).then((it) => list(url, it))]);
+    const after = await Promise.all([list(url), legacySession(url).then((session) => list(url, session))]);
     expect({ before, after }).toEqual({
       before: [['good__one'], ['good__one']],
       after: [['good__one'], ['good__one']],
