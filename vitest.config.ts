@@ -1,6 +1,6 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
-import { PATIENCE_MS } from './test/until.ts';
+import { PATIENCE_MS } from './test/world/until.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {

@@ -50,7 +50,7 @@ function publish(found) {
 async function main(rounds) {
   // The worlds of the tests are TypeScript.
   register('../scripts/typescript-hooks.mjs', import.meta.url);
-  const { World } = await import('../test/agents/world.ts');
+  const { World } = await import('../test/world/agents-world.ts');
   const { Gate } = await import('../test/agents/gate.ts');
   const { startAuthServer } = await import('../test/fixtures/auth-server.mjs');
   const sides = {};
@@ -190,7 +190,7 @@ function proportionalBytes(pid) {
 
 /** One login by the one agent that can do it without a screen; the browser follows the redirect. */
 async function codexLogIn(world) {
-  const { browse } = await import('../test/auth/world.ts');
+  const { browse } = await import('../test/world/login-world.ts');
   const [program, ...args] = world.agent('codex').program.command('', []).slice(0, 2);
   const child = spawn(program, [...args, 'mcp', 'login', LOGIN_SERVER], {
     cwd: world.project,

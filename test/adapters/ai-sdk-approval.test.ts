@@ -5,8 +5,8 @@ import { generateText, type ModelMessage, stepCountIs } from 'ai';
 import { expect, it, onTestFinished } from 'vitest';
 import { toAiSdk } from '../../src/adapters/index.ts';
 import type { Host } from '../../src/index.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 import { modelServer } from './model-server.mjs';
-import { adapterHost } from './world.ts';
 
 const add = { name: 'mcp__s__add', args: { a: 1, b: 2 } };
 const PROMPT: ModelMessage = { role: 'user', content: 'go' };

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import * as adapters from '../../src/adapters/index.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 import { scriptedPi } from './callers.ts';
-import { adapterHost } from './world.ts';
 
 const source = fileURLToPath(new URL('../../src/adapters/', import.meta.url));
 

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { type LangChainOptions, toLangChain } from '../../src/adapters/index.ts';
 import type { Host } from '../../src/index.ts';
-import { adapterHost } from './world.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 
 type Run = Parameters<LangChainOptions<object>['tool']>[0];
 

@@ -2,8 +2,8 @@
 
 import { expect, it, onTestFinished } from 'vitest';
 import { toAnthropic, toGemini, toOpenAI } from '../../src/adapters/index.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 import { type ModelServer, modelServer, type Turn } from './model-server.mjs';
-import { adapterHost } from './world.ts';
 
 async function model(...turns: Turn[]): Promise<ModelServer> {
   const server = await modelServer(turns);

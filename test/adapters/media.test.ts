@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type MessageSource, toAnthropic, toGemini, toMessages } from '../../src/adapters/index.ts';
-import { adapterHost, PDF, PIXEL } from './world.ts';
+import { adapterHost, PDF, PIXEL } from '../world/adapter-host.ts';
 
 const MB = 1024 * 1024;
 const base64 = (...bytes: (string | number[])[]): string =>

@@ -5,7 +5,7 @@ import type { ModelMessage } from 'ai';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
 import { type MessageSource, toMessages } from '../../src/adapters/index.ts';
-import { PDF, PIXEL } from './world.ts';
+import { PDF, PIXEL } from '../world/adapter-host.ts';
 
 const PROMPT: MessageSource = {
   messages: [

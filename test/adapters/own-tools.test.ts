@@ -11,8 +11,8 @@ import {
   toOpenAI,
   toPi,
 } from '../../src/adapters/index.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 import { scriptedPi } from './callers.ts';
-import { adapterHost } from './world.ts';
 
 const calls: unknown[] = [];
 const mine: OwnTools[string] = {

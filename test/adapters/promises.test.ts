@@ -14,8 +14,8 @@ import {
 import type { Provider } from '../../src/catalog/schemas/provider-profile.ts';
 import { createGate } from '../../src/testing/index.ts';
 import { faultsOf } from '../catalog/schemas/rules.ts';
+import { adapterHost, HOPELESS, TOOLS } from '../world/adapter-host.ts';
 import { CALLERS, type Caller, scriptedPi } from './callers.ts';
-import { adapterHost, HOPELESS, TOOLS } from './world.ts';
 
 const RULES: Readonly<Record<string, Provider>> = {
   'AI SDK': 'ai-sdk',

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { adapterHost, PDF, PIXEL } from '../world/adapter-host.ts';
 import { CALLERS, type Caller } from './callers.ts';
-import { adapterHost, PDF, PIXEL } from './world.ts';
 
 const PNG = `data:image/png;base64,${PIXEL}`;
 const PDF_URL = `data:application/pdf;base64,${PDF}`;

@@ -8,8 +8,8 @@ import { z as z3 } from 'zod/v3';
 import { type Answer, toAiSdk } from '../../src/adapters/index.ts';
 import type { CallResult, ToolSchemas } from '../../src/index.ts';
 import type { ScriptedServer } from '../../src/testing/index.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 import { modelServer } from './model-server.mjs';
-import { adapterHost } from './world.ts';
 
 const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { AGENT_MS, ECHO_TOOLS, SERVER_TOOLS, World } from './world.ts';
+import { AGENT_MS, ECHO_TOOLS, SERVER_TOOLS, World } from '../world/agents-world.ts';
 
 let world: World;
 let auth: AuthServer;

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
 import { launchBrowser } from '../manage/browser.ts';
-import { AGENT_MS, World } from './world.ts';
+import { AGENT_MS, World } from '../world/agents-world.ts';
 
 /** Longer than an agent takes to start and to ask. */
 const QUESTION_MS = 60_000;

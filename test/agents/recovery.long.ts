@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRunning } from '../daemon/world.ts';
-import { until } from '../until.ts';
+import { AGENT_MS, World } from '../world/agents-world.ts';
+import { isRunning } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 import type { AgentRun, Step } from './agent.ts';
 import { Gate } from './gate.ts';
-import { AGENT_MS, World } from './world.ts';
 
 let world: World;
 let runs: readonly AgentRun[];

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
+import { AGENT_MS, World } from '../world/agents-world.ts';
 import type { Turn } from './agent.ts';
-import { AGENT_MS, World } from './world.ts';
 
 let world: World;
 afterEach(() => world.close());

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
+import { AGENT_MS, World } from '../world/agents-world.ts';
 import { Gate } from './gate.ts';
-import { AGENT_MS, World } from './world.ts';
 
 let world: World;
 let auth: AuthServer;

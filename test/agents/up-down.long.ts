@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AGENT_MS, SERVER_TOOLS, World } from '../world/agents-world.ts';
 import type { AgentId } from './programs.ts';
-import { AGENT_MS, SERVER_TOOLS, World } from './world.ts';
 
 let world: World;
 beforeEach(async () => {

@@ -11,7 +11,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { table } from '../../scripts/docs/table.mjs';
 import { Place } from '../cli/command.ts';
-import { readEvents } from '../manage/world.ts';
+import { readEvents } from '../world/managed-gateway.ts';
 import { isInProcessList, type Running, startNaive, startPlugboard } from './gateways.ts';
 import { FIXTURE } from './naive.ts';
 

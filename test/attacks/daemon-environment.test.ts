@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { World } from '../daemon/world.ts';
+import { World } from '../world/daemon-world.ts';
 
 let world: World;
 beforeEach(() => {

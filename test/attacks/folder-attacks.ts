@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { FIXTURES, Place } from '../cli/command.ts';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 
 /** A server that starts at once and needs no packages. */
 const SERVER = join(FIXTURES, 'folder-teller.mjs');

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { COMMAND, type Place } from '../cli/command.ts';
-import { send } from '../manage/world.ts';
+import { send } from '../world/managed-gateway.ts';
 import { FIXTURE } from './naive.ts';
 
 const ACCEPT = 'application/json, text/event-stream';

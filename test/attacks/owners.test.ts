@@ -13,9 +13,9 @@ import { createHost, type Host } from '../../src/index.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openTrust } from '../../src/policy/trust.ts';
 import { openSecrets } from '../../src/secrets/store.ts';
-import { browse } from '../auth/world.ts';
 import { Place } from '../cli/command.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
+import { browse } from '../world/login-world.ts';
 
 const SECRET = 'CORP-CLIENT-SECRET';
 const CLIENT = 'corp-client';

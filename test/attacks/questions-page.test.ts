@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { table } from '../../scripts/docs/table.mjs';
 import { type Exchange, scriptedServer } from '../../src/testing/index.ts';
 import { launchBrowser, WAIT_MS } from '../manage/browser.ts';
-import { CALLING_TOKEN, makeWorld, TOKEN, type World } from '../manage/world.ts';
 import { modern } from '../serve/bare-client.ts';
+import { CALLING_TOKEN, makeWorld, TOKEN, type World } from '../world/managed-gateway.ts';
 import { HOSTILE_QUESTIONS, type HostileQuestion } from './hostile-questions.ts';
 import { NAIVE_PAGE } from './naive-page.ts';
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openableUrl, openBrowser, openerFor } from '../../src/auth/browser.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
-import { makeWorld, rejection } from './world.ts';
+import { makeWorld, rejection } from '../world/login-world.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

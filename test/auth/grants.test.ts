@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { OAuthDetails } from '../../src/config/entry.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, type World, type WorldOptions } from './world.ts';
+import { call, makeWorld, rejection, type World, type WorldOptions } from '../world/login-world.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

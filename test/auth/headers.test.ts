@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runHeadersHelper } from '../../src/auth/headers-helper.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, SOON, type World } from './world.ts';
+import { call, makeWorld, rejection, SOON, type World } from '../world/login-world.ts';
 
 const url = 'https://mcp.example.com/mcp';
 const open: { close(): Promise<void> }[] = [];

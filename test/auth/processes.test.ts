@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { makeWorld, SOON, type World } from './world.ts';
+import { makeWorld, SOON, type World } from '../world/login-world.ts';
 
 const CALLER = fileURLToPath(new URL('../fixtures/auth-caller.mjs', import.meta.url));
 const open: { close(): Promise<void> }[] = [];

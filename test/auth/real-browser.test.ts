@@ -5,7 +5,7 @@ import { type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { CLIENT_DOCUMENT, type OidcServer, startOidc } from '../fixtures/auth-oidc.mjs';
-import { call, makeWorld, SOON, type World, type WorldOptions } from './world.ts';
+import { call, makeWorld, SOON, type World, type WorldOptions } from '../world/login-world.ts';
 
 let browser: BrowserContext;
 let profile: string;

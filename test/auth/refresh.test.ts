@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, SOON, type World, type WorldOptions } from './world.ts';
+import { call, makeWorld, rejection, SOON, type World, type WorldOptions } from '../world/login-world.ts';
 
 const HOUR_MS = 3_600_000;
 const open: { close(): Promise<void> }[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { forPerson, hintForModel } from '../../src/errors.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/index.ts';
 import { createGate, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, scriptedHost, type World } from './world.ts';
+import { failure, scratch, scriptedHost, type World } from '../world/scripted-host.ts';
 
 type Annotations = Record<string, boolean>;
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { shapeOf } from '../../src/call/argument-shape.ts';
 import { createAuditLog } from '../../src/call/audit-log.ts';
 import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, scriptedHost } from './world.ts';
+import { failure, scratch, scriptedHost } from '../world/scripted-host.ts';
 
 describe('CAL-6: the audit log', () => {
   // Protocol: 25-cancellation-7, 25-overview-10e, 25-tools-18e, 26-cancellation-15, 26-overview-10e, 26-tools-36f

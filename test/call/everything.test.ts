@@ -8,8 +8,8 @@ import {
   type HostEvents,
   type SampleRequest,
 } from '../../src/index.ts';
-import { until } from '../until.ts';
-import { scratch, text } from './world.ts';
+import { scratch, text } from '../world/scripted-host.ts';
+import { until } from '../world/until.ts';
 
 /** Filled by scripts/install-real-servers.mjs, with pinned versions. */
 const EVERYTHING = fileURLToPath(

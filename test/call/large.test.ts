@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { scratch } from './world.ts';
+import { scratch } from '../world/scripted-host.ts';
 
 const program = fileURLToPath(new URL('../fixtures/call-large.mjs', import.meta.url));
 

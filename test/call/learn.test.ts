@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openSearchUsage } from '../../src/catalog/search-usage.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, scriptedHost, type World } from './world.ts';
+import { failure, scratch, scriptedHost, type World } from '../world/scripted-host.ts';
 
 const tools = {
   create_issue: { description: 'Opens a ticket in the tracker.', run: () => 'created' },

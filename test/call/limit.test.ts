@@ -3,8 +3,8 @@ import type { Call, CallContext } from '../../src/call/call.ts';
 import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import { createSession } from '../../src/call/session.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
-import { until } from '../until.ts';
-import { failure, scriptedHost, type World } from './world.ts';
+import { failure, scriptedHost, type World } from '../world/scripted-host.ts';
+import { until } from '../world/until.ts';
 
 interface Lane extends World {
   /** Calls that the server works on, each with the gate that lets it end. */

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../src/index.ts';
 import { type Exchange, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { until } from '../until.ts';
-import { failure, scriptedHost, text, type World } from './world.ts';
+import { failure, scriptedHost, text, type World } from '../world/scripted-host.ts';
+import { until } from '../world/until.ts';
 
 const STEPS = [
   'answer',

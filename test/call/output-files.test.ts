@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createOutputFiles } from '../../src/call/output-files.ts';
 import { fakeClock } from '../../src/testing/index.ts';
-import { scratch } from './world.ts';
+import { scratch } from '../world/scripted-host.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const GIB = 1024 ** 3;

@@ -9,7 +9,7 @@ import {
 import { readUrl } from '../../src/connection/questions-url.ts';
 import type { ElicitAnswer, ElicitRequest } from '../../src/index.ts';
 import { createGate, type Exchange, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World, type WorldOptions } from './world.ts';
+import { failure, scriptedHost, text, type World, type WorldOptions } from '../world/scripted-host.ts';
 
 const object = (properties: Record<string, unknown>, required: string[] = []): Record<string, unknown> => ({
   type: 'object',

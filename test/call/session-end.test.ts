@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import type { ApprovalAnswer, ElicitAnswer, HostSession, PlugboardError } from '../../src/index.ts';
 import { createGate, type Exchange, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World } from './world.ts';
+import { failure, scriptedHost, text, type World } from '../world/scripted-host.ts';
 
 const FORM = {
   message: 'Where?',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text } from './world.ts';
+import { failure, scriptedHost, text } from '../world/scripted-host.ts';
 
 describe('a session owns what outlives one call', () => {
   it('loaded tools: what one has found the other does not see', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../../src/catalog/tokens.ts';
 import type { CallResult, HostOptions } from '../../src/index.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { scratch, scriptedHost, text, type World } from './world.ts';
+import { scratch, scriptedHost, text, type World } from '../world/scripted-host.ts';
 
 async function giving(
   result: unknown,

@@ -4,8 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, PlugboardError } from '../../src/index.ts';
 import { type Exchange, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { until } from '../until.ts';
-import { failure, scratch, scriptedHost, text, type World, type WorldOptions } from './world.ts';
+import {
+  failure,
+  scratch,
+  scriptedHost,
+  text,
+  type World,
+  type WorldOptions,
+} from '../world/scripted-host.ts';
+import { until } from '../world/until.ts';
 
 type Era = 'legacy' | 'modern';
 type Json = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { toAnthropic } from '../../src/adapters/index.ts';
 import type { SessionOptions } from '../../src/call/session.ts';
 import type { Host, HostOptions } from '../../src/index.ts';
-import { adapterHost } from '../adapters/world.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 
 async function twoServers(options: Partial<HostOptions> = {}): Promise<Host> {
   const tools = { get_one: () => '1', get_two: () => '2', put: () => 'put' };

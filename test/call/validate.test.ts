@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createArgumentChecker } from '../../src/call/argument-check.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World } from './world.ts';
+import { failure, scriptedHost, text, type World } from '../world/scripted-host.ts';
 
 const checker = await createArgumentChecker();
 const check = (schema: Record<string, unknown>, args: Record<string, unknown>): string[] =>

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 
 const run = promisify(execFile);
 

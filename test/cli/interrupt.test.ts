@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
 
 const POLL_MS = 20;

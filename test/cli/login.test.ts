@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { browse } from '../auth/world.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
+import { browse } from '../world/login-world.ts';
 import { Place } from './command.ts';
 import { onTerminal } from './on-terminal.ts';
 

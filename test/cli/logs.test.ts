@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { homeAt } from '../../src/config/home.ts';
 import { readLogLine, ServerLog, serverLogFile } from '../../src/transport/server-log.ts';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { FIXTURES, Place } from './command.ts';
 
 let place: Place;

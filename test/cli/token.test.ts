@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { send } from '../manage/world.ts';
+import { send } from '../world/managed-gateway.ts';
 import { COMMAND, Place } from './command.ts';
 
 const ACCEPT = 'application/json, text/event-stream';

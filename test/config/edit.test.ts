@@ -14,7 +14,7 @@ import {
 } from '../../src/config/edit-config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { PlugboardError } from '../../src/errors.ts';
-import { scratch } from './scratch.ts';
+import { scratch } from '../world/scratch.ts';
 
 const run = promisify(execFile);
 const WRITER = fileURLToPath(new URL('../fixtures/config-writer.mjs', import.meta.url));

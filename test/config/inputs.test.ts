@@ -5,7 +5,7 @@ import { type AskInput, type InputRequest, InputValues } from '../../src/config/
 import { inputIds, parseInputs } from '../../src/config/inputs.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openSecrets } from '../../src/secrets/store.ts';
-import { type Scratch, scratch } from './scratch.ts';
+import { type Scratch, scratch } from '../world/scratch.ts';
 
 function values({ home }: Scratch, ask?: AskInput): InputValues {
   const secrets = openSecrets({ home, env: { PLUGBOARD_CREDENTIALS: 'file' } });

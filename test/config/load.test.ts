@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { MAX_CONFIG_BYTES } from '../../src/config/document.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { type Scratch, scratch } from './scratch.ts';
+import { type Scratch, scratch } from '../world/scratch.ts';
 
 const stdio = (command: string) => ({ command });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { expandEntry } from '../../src/config/expand.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import { openTrust } from '../../src/policy/trust.ts';
-import { type Scratch, scratch } from './scratch.ts';
+import { type Scratch, scratch } from '../world/scratch.ts';
 
 /** A plugin's folder with these files, and a configuration that has it switched on. */
 function plugged(files: Readonly<Record<string, unknown>>, name = 'acme'): Scratch & { folder: string } {

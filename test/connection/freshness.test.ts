@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freshForMs, STALE_REFRESH_GAP_MS } from '../../src/connection/freshness.ts';
 import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { World } from '../host/world.ts';
+import { World } from '../world/host-world.ts';
 
 let world: World;
 let clock: FakeClock;

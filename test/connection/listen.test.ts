@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ACKNOWLEDGE_MS } from '../../src/connection/listen.ts';
 import { type FakeClock, fakeClock, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { World } from '../host/world.ts';
+import { World } from '../world/host-world.ts';
 
 let world: World;
 let clock: FakeClock;

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
 import { createGate, type FakeClock, fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { exists, fixture, outcome, status, textOf, World } from '../host/world.ts';
-import { until } from '../until.ts';
+import { exists, fixture, outcome, status, textOf, World } from '../world/host-world.ts';
+import { until } from '../world/until.ts';
 
 let world: World;
 let clock: FakeClock;

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { World } from './world.ts';
+import type { World } from '../world/daemon-world.ts';
 
 type Message = Record<string, unknown>;
 

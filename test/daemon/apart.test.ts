@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ServerUse } from '../../src/daemon/protocol/daemon-report.ts';
-import { World } from './world.ts';
+import { World } from '../world/daemon-world.ts';
 
 let world: World;
 beforeEach(() => {

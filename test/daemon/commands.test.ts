@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ServerReport } from '../../src/host/host-report.ts';
-import { until } from '../until.ts';
-import { isRunning, World } from './world.ts';
+import { isRunning, World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 
 interface Ran {
   readonly status: number;

@@ -4,8 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { until } from '../until.ts';
-import { World } from './world.ts';
+import { World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 
 /** Longer than a test: a wait for it does not end in time. */
 const FOR_EVER_MS = 600_000;

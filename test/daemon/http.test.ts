@@ -7,8 +7,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { until } from '../until.ts';
-import { isRunning, World } from './world.ts';
+import { isRunning, World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
 

@@ -7,8 +7,8 @@ import type { ServerEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HostEvents, HostOptions } from '../../src/host/host-options.ts';
-import { until } from '../until.ts';
-import { isRunning, World } from './world.ts';
+import { isRunning, World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 
 const ERAS = [
   { era: 'legacy', words: [] },

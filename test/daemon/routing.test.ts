@@ -1,9 +1,9 @@
 /** CON-11, A7: what a shared server asks and says reaches the agent whose call it is about, and nobody else. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../until.ts';
+import { isRunning, World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 import type { Agent } from './agent.ts';
-import { isRunning, World } from './world.ts';
 
 const ASKABLE = { elicitation: { form: {} }, sampling: {}, roots: {} };
 const ERAS = [

@@ -4,8 +4,8 @@ import { lstatSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { until } from '../until.ts';
-import { isRunning, World } from './world.ts';
+import { isRunning, World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 
 const AGENTS = 10;
 const MANY_MS = 120_000;

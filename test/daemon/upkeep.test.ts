@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isOurs } from '../../src/daemon/protocol/daemon-place.ts';
 import { onTerminal } from '../cli/on-terminal.ts';
-import { until } from '../until.ts';
+import { isRunning, World } from '../world/daemon-world.ts';
+import { until } from '../world/until.ts';
 import type { Agent } from './agent.ts';
-import { isRunning, World } from './world.ts';
 
 /** Two builds, each with a daemon to start and to end. */
 const TWO_BUILDS_MS = 60_000;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PATIENCE_MS } from '../until.ts';
+import { PATIENCE_MS } from '../world/until.ts';
 import { type Carrier, type Era, type Message, RawGateway } from './raw-client.ts';
 
 const SERVER = 'details-server.mjs';

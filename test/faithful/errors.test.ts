@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineServer, http, tool } from '../../src/kit/index.ts';
 import { modern, post } from '../serve/bare-client.ts';
-import { allClients, type Json, openWorld, type RawClient, type World } from './world.ts';
+import { allClients, type Json, openWorld, type RawClient, type World } from '../world/raw-gateway.ts';
 
 const TOOLS = [
   'seen',

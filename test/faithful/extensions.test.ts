@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allClients, type Json, openWorld, type RawClient, seenBy, type World } from './world.ts';
+import {
+  allClients,
+  type Json,
+  openWorld,
+  type RawClient,
+  seenBy,
+  type World,
+} from '../world/raw-gateway.ts';
 
 const UI = 'io.modelcontextprotocol/ui';
 const SKILLS = 'io.modelcontextprotocol/skills';

@@ -5,7 +5,7 @@ import { serveHttp, serveStdio } from '../../src/serve/index.ts';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
 import { type SmallHost, smallHost } from '../serve/small-host.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, type World } from '../world/raw-gateway.ts';
 
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allClients, type Json, openWorld, type RawClient, seenBy, type World } from './world.ts';
+import {
+  allClients,
+  type Json,
+  openWorld,
+  type RawClient,
+  seenBy,
+  type World,
+} from '../world/raw-gateway.ts';
 
 const TRACE = {
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',

@@ -12,7 +12,7 @@ import { createHost, type Host } from '../../src/host/host.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { serveHttp, serveStdio } from '../../src/serve/index.ts';
 import { SERVED_SESSIONS } from '../../src/serve/served-host.ts';
-import { PATIENCE_MS } from '../until.ts';
+import { PATIENCE_MS } from '../world/until.ts';
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allClients, type Json, openWorld, type RawClient, type World } from '../world/raw-gateway.ts';
 import { OFFICIAL } from './official-schemas.ts';
 import { KINDS, SdkClient } from './sdk-client.ts';
-import { allClients, type Json, openWorld, type RawClient, type World } from './world.ts';
 
 const ICONS = [{ src: 'https://example.com/i.png' }];
 const FUTURE = { 'x-future': { deep: [1, null] } };

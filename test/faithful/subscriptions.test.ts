@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PATIENCE_MS } from '../until.ts';
+import { PATIENCE_MS } from '../world/until.ts';
 import { type Carrier, type Message, type RawClient, RawGateway } from './raw-client.ts';
 
 const CARRIERS: readonly Carrier[] = ['stdio', 'http'];

@@ -3,7 +3,7 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { installFrameworks } from '../../scripts/install-frameworks.mjs';
 import { modelServer } from '../adapters/model-server.mjs';
-import { adapterHost } from '../adapters/world.ts';
+import { adapterHost } from '../world/adapter-host.ts';
 import { runApproved, runNode } from './langgraph.mjs';
 
 const TIMEOUT_MS = 1_200_000;

@@ -7,9 +7,9 @@ import { toAnthropic } from '../../src/adapters/anthropic.ts';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { CredentialStore, HostEvents, HostOptions } from '../../src/index.ts';
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts';
-import { SOON } from '../auth/world.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { failure } from '../transport/http-recorder.ts';
+import { SOON } from '../world/login-world.ts';
 
 const REDIRECT = 'https://app.example/callback';
 const RAW = 'connect ECONNREFUSED postgres://app:hunter2@db';

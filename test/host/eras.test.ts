@@ -10,7 +10,7 @@ import {
   type ScriptedServer,
   scriptedServer,
 } from '../../src/testing/index.ts';
-import { report, status, textOf, World } from './world.ts';
+import { report, status, textOf, World } from '../world/host-world.ts';
 
 let world: World;
 let clock: FakeClock;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConnectionServer, startConnectionServer } from '../fixtures/connection-http.mjs';
 import { startHttpProxy } from '../fixtures/http-proxy.mjs';
-import { until } from '../until.ts';
-import { outcome, report, status, textOf, World } from './world.ts';
+import { outcome, report, status, textOf, World } from '../world/host-world.ts';
+import { until } from '../world/until.ts';
 
 let world: World;
 let server: ConnectionServer;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { InputRequest } from '../../src/config/input-values.ts';
-import { FIXTURES, World } from './world.ts';
+import { FIXTURES, World } from '../world/host-world.ts';
 
 let world: World;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fakeClock, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { until } from '../until.ts';
-import { fixture, World } from './world.ts';
+import { fixture, World } from '../world/host-world.ts';
+import { until } from '../world/until.ts';
 
 let world: World;
 beforeEach(() => {

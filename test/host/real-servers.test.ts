@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StdioEntry } from '../../src/config/entry.ts';
 import type { Host } from '../../src/host/host.ts';
 import { remoteOnly } from '../remote-only/entry.ts';
-import { until } from '../until.ts';
-import { report, textOf, World } from './world.ts';
+import { report, textOf, World } from '../world/host-world.ts';
+import { until } from '../world/until.ts';
 
 /** Filled by scripts/install-real-servers.mjs, with pinned versions. */
 const PACKAGES = fileURLToPath(new URL('../../.cache/real-servers/node_modules', import.meta.url));

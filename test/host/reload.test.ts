@@ -4,8 +4,8 @@ import type { StdioEntry } from '../../src/config/entry.ts';
 import { homeAt } from '../../src/config/home.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openTrust } from '../../src/policy/trust.ts';
-import { until } from '../until.ts';
-import { exists, outcome, status, textOf, World } from './world.ts';
+import { exists, outcome, status, textOf, World } from '../world/host-world.ts';
+import { until } from '../world/until.ts';
 
 let world: World;
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { toAiSdk, toAnthropic, toOpenAI } from '../../src/adapters/index.ts';
 import { type ApprovalRequest, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
 import { defineServer, resource, resourceTemplate, tool } from '../../src/kit/index.ts';
 import { createTestHost, scriptedServer } from '../../src/testing/index.ts';
-import { PIXEL } from '../adapters/world.ts';
+import { PIXEL } from '../world/adapter-host.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerEntry } from '../../src/config/entry.ts';
 import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { until } from '../until.ts';
-import { exists, outcome, report, status, textOf, World } from './world.ts';
+import { exists, outcome, report, status, textOf, World } from '../world/host-world.ts';
+import { until } from '../world/until.ts';
 
 let world: World;
 beforeEach(() => {

@@ -2,7 +2,7 @@
 
 import { PassThrough } from 'node:stream';
 import { type Server, stdio } from '../../src/kit/index.ts';
-import { PATIENCE_MS } from '../until.ts';
+import { PATIENCE_MS } from '../world/until.ts';
 
 export interface Talk {
   /** Writes text as it stands. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasSystemLock, isHeld, tryHold } from '../../src/lib/held-file.ts';
 import { lockFileFor, withFileLock } from '../../src/lib/locked-file.ts';
-import { scratch } from '../config/scratch.ts';
+import { scratch } from '../world/scratch.ts';
 
 function lockFile(): string {
   const { home } = scratch();

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { lockFileFor, replaceFile, updateFile, withFileLock } from '../../src/lib/locked-file.ts';
-import { scratch } from '../config/scratch.ts';
+import { scratch } from '../world/scratch.ts';
 
 const HOLDER = fileURLToPath(new URL('../fixtures/lock-holder.mjs', import.meta.url));
 

@@ -3,7 +3,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
-import { CALLING_TOKEN, makeWorld, send, TOKEN, type World, type WorldOptions } from './world.ts';
+import {
+  CALLING_TOKEN,
+  makeWorld,
+  send,
+  TOKEN,
+  type World,
+  type WorldOptions,
+} from '../world/managed-gateway.ts';
 
 const open: World[] = [];
 afterEach(async () => {

@@ -2,7 +2,7 @@
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { makeWorld, TOKEN, type World, type WorldOptions } from './world.ts';
+import { makeWorld, TOKEN, type World, type WorldOptions } from '../world/managed-gateway.ts';
 
 export const WAIT_MS = 15_000;
 

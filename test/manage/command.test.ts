@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
-import { send } from './world.ts';
+import { send } from '../world/managed-gateway.ts';
 
 const ACCEPT = 'application/json, text/event-stream';
 let place: Place;

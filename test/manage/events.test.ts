@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Emitter } from '../../src/lib/emitter.ts';
 import { EventLog } from '../../src/manage/event-log.ts';
 import { fakeClock } from '../../src/testing/index.ts';
-import { makeWorld, readEvents, TOKEN, type World, type WorldOptions } from './world.ts';
+import { makeWorld, readEvents, TOKEN, type World, type WorldOptions } from '../world/managed-gateway.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

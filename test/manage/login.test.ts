@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { browse } from '../auth/world.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { makeWorld, readEvents, type World } from './world.ts';
+import { browse } from '../world/login-world.ts';
+import { makeWorld, readEvents, type World } from '../world/managed-gateway.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -4,9 +4,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browse } from '../auth/world.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { makeWorld, TOKEN, type World } from './world.ts';
+import { browse } from '../world/login-world.ts';
+import { makeWorld, TOKEN, type World } from '../world/managed-gateway.ts';
 
 interface Operation {
   readonly operationId: string;

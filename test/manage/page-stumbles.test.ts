@@ -3,8 +3,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGate, type Exchange } from '../../src/testing/index.ts';
+import { makeWorld, TOKEN, type World } from '../world/managed-gateway.ts';
 import { contrastFaults, launchBrowser, row, textOf, WAIT_MS } from './browser.ts';
-import { makeWorld, TOKEN, type World } from './world.ts';
 
 const order = {
   type: 'object',

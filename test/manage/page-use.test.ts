@@ -4,8 +4,8 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createGate, type Exchange } from '../../src/testing/index.ts';
 import { modern } from '../serve/bare-client.ts';
+import { CALLING_TOKEN } from '../world/managed-gateway.ts';
 import { row, suiteBrowser, textOf, WAIT_MS } from './browser.ts';
-import { CALLING_TOKEN } from './world.ts';
 
 const { show } = suiteBrowser();
 

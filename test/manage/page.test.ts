@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { serveHttp } from '../../src/serve/index.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
+import { TOKEN } from '../world/managed-gateway.ts';
 import { row, suiteBrowser, textOf } from './browser.ts';
-import { TOKEN } from './world.ts';
 
 const { show, open } = suiteBrowser();
 

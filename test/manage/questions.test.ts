@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Exchange, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
-import { CALLING_TOKEN, makeWorld, readEvents, TOKEN, type World, type WorldOptions } from './world.ts';
+import {
+  CALLING_TOKEN,
+  makeWorld,
+  readEvents,
+  TOKEN,
+  type World,
+  type WorldOptions,
+} from '../world/managed-gateway.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

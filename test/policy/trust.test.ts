@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/entry.ts';
 import { parseEntry } from '../../src/config/parse.ts';
 import { openTrust, type TrustDecision } from '../../src/policy/trust.ts';
-import { type Scratch, scratch } from '../config/scratch.ts';
+import { type Scratch, scratch } from '../world/scratch.ts';
 
 function specIn(root: string, raw: Record<string, unknown>, name = 'files'): ServerSpec {
   const { entry } = parseEntry(name, raw, 'project');

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { resourceIndicator } from '../../src/auth/stored-login.ts';
 import { serveHttp } from '../../src/serve/index.ts';
-import { call, makeWorld, rejection } from '../auth/world.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
 import { modern, post } from '../serve/bare-client.ts';
 import { smallHost } from '../serve/small-host.ts';
+import { call, makeWorld, rejection } from '../world/login-world.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HostOptions } from '../../src/host/host-options.ts';
 import { fakeClock } from '../../src/testing/index.ts';
-import { PATIENCE_MS } from '../until.ts';
+import { PATIENCE_MS } from '../world/until.ts';
 import type { Message } from './raw-lines.ts';
 
 const PROGRAM = fileURLToPath(new URL('raw-server.mjs', import.meta.url));

@@ -12,8 +12,8 @@ import { ScriptedModel } from '../chat/scripted-model.ts';
 import { COMMAND, FIXTURES, type Place } from '../cli/command.ts';
 import { Agent } from '../daemon/agent.ts';
 import { textOf, WAIT_MS } from '../manage/browser.ts';
-import { send } from '../manage/world.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
+import { send } from '../world/managed-gateway.ts';
 
 /** One thing to do with one server. */
 export interface Errand {

@@ -15,7 +15,7 @@ import type { Transport } from '../../src/transport/contract.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { type HttpProxy, startHttpProxy } from '../fixtures/http-proxy.mjs';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { failure, ManualClock, Recorder } from './http-recorder.ts';
 
 const MIB = 1024 * 1024;

@@ -5,7 +5,7 @@ import type { Transport } from '../../src/transport/contract.ts';
 import { opensLegacySse } from '../../src/transport/http-errors.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { failure, ManualClock, Recorder } from './http-recorder.ts';
 
 let server: HttpServer;

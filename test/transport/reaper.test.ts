@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { processRow, startedWithPrefix } from '../../src/lib/process-table.ts';
 import { createReaper, OWNER_VARIABLE } from '../../src/transport/reaper.ts';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { fixture, onFixture } from './stdio-recorder.ts';
 
 const KILLS = 100;

@@ -6,7 +6,7 @@ import type { Transport } from '../../src/transport/contract.ts';
 import type { HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { createSseTransport } from '../../src/transport/sse-transport.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { failure, ManualClock, Recorder } from './http-recorder.ts';
 
 let server: HttpServer;

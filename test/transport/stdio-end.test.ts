@@ -7,7 +7,7 @@ import { processIds, processRow } from '../../src/lib/process-table.ts';
 import { createReaper } from '../../src/transport/reaper.ts';
 import { childEnvironment } from '../../src/transport/server-environment.ts';
 import { createStdioTransport } from '../../src/transport/stdio-transport.ts';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { fixture, onFixture, Recorder } from './stdio-recorder.ts';
 
 const reaper = createReaper({ env: process.env });

@@ -5,7 +5,7 @@ import type { PlugboardError } from '../../src/errors.ts';
 import type { JsonRpcMessage } from '../../src/lib/json-rpc.ts';
 import type { Transport } from '../../src/transport/contract.ts';
 import { createReaper } from '../../src/transport/reaper.ts';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { fixture, onFixture, type Recorder } from './stdio-recorder.ts';
 
 const reaper = createReaper({ env: process.env });

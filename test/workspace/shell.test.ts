@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { until } from '../until.ts';
+import { until } from '../world/until.ts';
 import { Program } from './program.ts';
 import { Tree } from './tree.ts';
 

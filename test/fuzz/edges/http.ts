@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createHttpTransport } from '../../../src/transport/http-transport.ts';
 import { createSseTransport } from '../../../src/transport/sse-transport.ts';
-import { makeWorld, TOKEN } from '../../manage/world.ts';
+import { makeWorld, TOKEN } from '../../world/managed-gateway.ts';
 import { type Edge, mustBeOurs, type Probe } from '../edge.ts';
 
 /** Stands for the length of the body, so that damage to a body is not always damage to its length. */

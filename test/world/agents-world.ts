@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { browse } from '../auth/world.ts';
-import { environmentOf, processes } from '../daemon/world.ts';
-import { until } from '../until.ts';
-import { type AgentRun, RealAgent, type Step, type Turn } from './agent.ts';
-import type { Gate } from './gate.ts';
-import { type AgentId, PROGRAMS, type ServerEntry } from './programs.ts';
+import { type AgentRun, RealAgent, type Step, type Turn } from '../agents/agent.ts';
+import type { Gate } from '../agents/gate.ts';
+import { type AgentId, PROGRAMS, type ServerEntry } from '../agents/programs.ts';
+import { environmentOf, processes } from './daemon-world.ts';
+import { browse } from './login-world.ts';
+import { until } from './until.ts';
 
 const exec = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));

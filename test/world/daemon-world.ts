@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { DaemonReport } from '../../src/daemon/protocol/daemon-report.ts';
-import { Agent } from './agent.ts';
+import { Agent } from '../daemon/agent.ts';
 
 const exec = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));

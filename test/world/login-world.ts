@@ -12,7 +12,7 @@ import { type Home, homeAt } from '../../src/config/home.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { openSecrets } from '../../src/secrets/store.ts';
-import { PATIENCE_MS } from '../until.ts';
+import { PATIENCE_MS } from './until.ts';
 
 /** How long something may take that other processes or files have to tell us; nothing waits for it in vain. */
 export const SOON: { readonly timeout: number } = { timeout: PATIENCE_MS };
