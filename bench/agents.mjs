@@ -50,11 +50,11 @@ function publish(found) {
 async function main(rounds) {
   // The worlds of the tests are TypeScript.
   register('../scripts/typescript-hooks.mjs', import.meta.url);
-  const { World } = await import('../test/world/agents-world.ts');
+  const { AgentsWorld } = await import('../test/world/agents-world.ts');
   const { Gate } = await import('../test/agents/gate.ts');
   const { startAuthServer } = await import('../test/fixtures/auth-server.mjs');
   const sides = {};
-  for (const side of BOTH) sides[side] = await open(side, World, startAuthServer);
+  for (const side of BOTH) sides[side] = await open(side, AgentsWorld, startAuthServer);
   const found = { ...machine(), rounds, agents: {}, together: {} };
   try {
     for (const id of Object.keys(TITLES)) {
@@ -85,9 +85,9 @@ async function main(rounds) {
   publish(found);
 }
 
-async function open(side, World, startAuthServer) {
+async function open(side, AgentsWorld, startAuthServer) {
   const auth = await startAuthServer();
-  const world = await World.create();
+  const world = await AgentsWorld.create();
   const servers = {
     files: { command: process.execPath, args: [join(npm, 'server-filesystem/dist/index.js'), world.project] },
     everything: {

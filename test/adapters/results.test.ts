@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { adapterHost, PDF, PIXEL } from '../world/adapter-host.ts';
+import { text } from '../world/content.ts';
 import { CALLERS, type Caller } from './callers.ts';
 
 const PNG = `data:image/png;base64,${PIXEL}`;
@@ -18,7 +19,6 @@ const EMBEDDED = '[resource file:///c.md]\nc';
 const REST = [LINK, EMBEDDED];
 const NOTHING = '[the tool answered with nothing]';
 
-const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });
 const inputText = (value: string): { type: 'input_text'; text: string } => ({
   type: 'input_text',
   text: value,

@@ -9,9 +9,8 @@ import { type Answer, toAiSdk } from '../../src/adapters/index.ts';
 import type { CallResult, ToolSchemas } from '../../src/index.ts';
 import type { ScriptedServer } from '../../src/testing/index.ts';
 import { adapterHost } from '../world/adapter-host.ts';
+import { text } from '../world/content.ts';
 import { modelServer } from './model-server.mjs';
-
-const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });
 
 const OUTPUT = z.object({ given: z.object({ a: z.number(), b: z.number() }) });
 const INPUT = z.object({ a: z.number(), b: z.number().default(2) });

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { AGENT_MS, ECHO_TOOLS, SERVER_TOOLS, World } from '../world/agents-world.ts';
+import { AGENT_MS, AgentsWorld, ECHO_TOOLS, SERVER_TOOLS } from '../world/agents-world.ts';
 
-let world: World;
+let world: AgentsWorld;
 let auth: AuthServer;
 afterEach(async () => {
   await world.close();
@@ -13,7 +13,7 @@ it(
   'AGT-1: every agent offers all tools of good servers in its first request, beside one that hangs, one that crashes and one without a login, in the first and in the second run',
   async () => {
     auth = await startAuthServer();
-    world = await World.create();
+    world = await AgentsWorld.create();
     world.configureAgents({
       notes: world.server('notes'),
       tasks: world.server('tasks', 'modern'),

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
 import { launchBrowser } from '../manage/browser.ts';
-import { AGENT_MS, World } from '../world/agents-world.ts';
+import { AGENT_MS, AgentsWorld } from '../world/agents-world.ts';
 
 /** Longer than an agent takes to start and to ask. */
 const QUESTION_MS = 60_000;
 
-let world: World;
+let world: AgentsWorld;
 let browser: Browser;
 afterEach(async () => {
   await browser.close();
@@ -16,7 +16,7 @@ afterEach(async () => {
 it(
   'AGT-4: an approval and a form of each agent are answered on the page and reach that agent',
   async () => {
-    world = await World.create();
+    world = await AgentsWorld.create();
     world.configure({ notes: world.server('notes') }, { permissions: { ask: ['notes__echo'] } });
     const address = await world.moveIn();
     browser = await launchBrowser();

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AGENT_MS, World } from '../world/agents-world.ts';
-import { isRunning } from '../world/daemon-world.ts';
+import { AGENT_MS, AgentsWorld } from '../world/agents-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 import type { AgentRun, Step } from './agent.ts';
 import { Gate } from './gate.ts';
 
-let world: World;
+let world: AgentsWorld;
 let runs: readonly AgentRun[];
 let goOn: Gate;
 
 /** All agents have called `notes__pid` once and wait for what happens before they call it again. */
 beforeEach(async () => {
-  world = await World.create();
+  world = await AgentsWorld.create();
   world.install();
   world.configure({ notes: world.server('notes') });
   await world.moveIn();

@@ -1,14 +1,14 @@
 import { afterEach, expect, it } from 'vitest';
-import { AGENT_MS, World } from '../world/agents-world.ts';
+import { AGENT_MS, AgentsWorld } from '../world/agents-world.ts';
 import type { Turn } from './agent.ts';
 
-let world: World;
+let world: AgentsWorld;
 afterEach(() => world.close());
 
 it(
   'AGT-2: every agent finds one of 525 tools by search and calls it by the name in the answer',
   async () => {
-    world = await World.create();
+    world = await AgentsWorld.create();
     world.configure({ catalog: world.fixture('agents-catalog.mjs', world.root) }, { toolSearch: true });
     await world.moveIn();
     const runs = world.startAgents((id) => [

@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { AGENT_MS, World } from '../world/agents-world.ts';
+import { AGENT_MS, AgentsWorld } from '../world/agents-world.ts';
 import { Gate } from './gate.ts';
 
-let world: World;
+let world: AgentsWorld;
 let auth: AuthServer;
 afterEach(async () => {
   await world.close();
@@ -14,7 +14,7 @@ it(
   'AGT-3: three agents in one folder share one process of every server, one login and one token refresh',
   async () => {
     auth = await startAuthServer({ expiresIn: 1 });
-    world = await World.create();
+    world = await AgentsWorld.create();
     world.configureAgents({
       notes: world.server('notes'),
       tasks: world.server('tasks', 'modern'),

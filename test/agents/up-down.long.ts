@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { AGENT_MS, SERVER_TOOLS, World } from '../world/agents-world.ts';
+import { AGENT_MS, AgentsWorld, SERVER_TOOLS } from '../world/agents-world.ts';
 import type { AgentId } from './programs.ts';
 
-let world: World;
+let world: AgentsWorld;
 beforeEach(async () => {
-  world = await World.create();
+  world = await AgentsWorld.create();
 });
 afterEach(() => world.close());
 

@@ -3,11 +3,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 

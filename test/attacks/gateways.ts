@@ -79,7 +79,7 @@ export async function startNaive(token: string): Promise<Running> {
   const child = spawn(process.execPath, [FIXTURE('naive-gateway.mjs'), '--token', token], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const printed = await until(child, 'claude mcp add');
+  const printed = await outputUntil(child, 'claude mcp add');
   return new Running(child, /http:\/\/[\d.:]+/.exec(printed)?.[0] ?? '', printed);
 }
 
@@ -94,12 +94,12 @@ export async function startPlugboard(
     env: { ...process.env, PLUGBOARD_HOME: place.home, PLUGBOARD_CREDENTIALS: 'file', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const printed = await until(child, 'Press Ctrl-C to stop.');
+  const printed = await outputUntil(child, 'Press Ctrl-C to stop.');
   const url = /Serving at (\S+)/.exec(printed)?.[1] ?? '';
   return new Running(child, new URL(url).origin, printed);
 }
 
-async function until(child: ChildProcess, end: string): Promise<string> {
+async function outputUntil(child: ChildProcess, end: string): Promise<string> {
   let printed = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;

@@ -6,7 +6,7 @@ import { table } from '../../scripts/docs/table.mjs';
 import { type Exchange, scriptedServer } from '../../src/testing/index.ts';
 import { launchBrowser, WAIT_MS } from '../manage/browser.ts';
 import { modern } from '../serve/bare-client.ts';
-import { CALLING_TOKEN, makeWorld, TOKEN, type World } from '../world/managed-gateway.ts';
+import { CALLING_TOKEN, type ManagedGateway, openManagedGateway, TOKEN } from '../world/managed-gateway.ts';
 import { HOSTILE_QUESTIONS, type HostileQuestion } from './hostile-questions.ts';
 import { NAIVE_PAGE } from './naive-page.ts';
 
@@ -16,7 +16,7 @@ const rows: string[][] = [];
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-let world: World;
+let world: ManagedGateway;
 /** What the hostile server asks next. */
 let hostile: HostileQuestion | undefined;
 /** What went wrong in the page: exceptions, dialogs, violations of its policy. */
@@ -127,7 +127,7 @@ async function onNaivePage({ method, params, times = 1 }: HostileQuestion): Prom
 }
 
 /** Two servers behind a gateway: one whose tool has to be approved, and one that asks what a test gave it. */
-function twoServers(): Promise<World> {
+function twoServers(): Promise<ManagedGateway> {
   const bank = scriptedServer({ tools: { pay: () => 'paid' } });
   const evil = scriptedServer({
     eras: 'legacy',
@@ -144,7 +144,7 @@ function twoServers(): Promise<World> {
       },
     },
   });
-  return makeWorld({
+  return openManagedGateway({
     host: {
       servers: {
         bank: { command: 'scripted', lifecycle: 'eager', approval: 'prompt' },

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openableUrl, openBrowser, openerFor } from '../../src/auth/browser.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
-import { makeWorld, rejection } from '../world/login-world.ts';
+import { failure } from '../world/failure.ts';
+import { openLoginWorld } from '../world/login-world.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -81,10 +82,10 @@ describe('opening a browser', () => {
     'A1: a login whose authorization endpoint is %s opens nothing and registers nobody',
     async (authorizationEndpoint) => {
       const as = await startAuthServer({ authorizationEndpoint });
-      const world = await makeWorld();
+      const world = await openLoginWorld();
       open.push(as, world);
       const opened: string[] = [];
-      const error = await rejection(
+      const error = await failure(
         world.auth({ url: as.url }, { openUrl: (url) => void opened.push(url) }).login(),
       );
       expect([error.code, opened]).toEqual([expect.stringMatching(/EGRESS_REFUSED|AUTH_FAILED/), []]);
@@ -95,9 +96,9 @@ describe('opening a browser', () => {
   // Protocol: 25-authorization-75, 26-auth-security-8
   it('POL-5, A3: metadata that points at a cloud metadata service contacts nobody there', async () => {
     const as = await startAuthServer({ metadataUrl: 'http://169.254.169.254/latest/meta-data' });
-    const world = await makeWorld();
+    const world = await openLoginWorld();
     open.push(as, world);
-    const error = await rejection(world.auth({ url: as.url }).login());
+    const error = await failure(world.auth({ url: as.url }).login());
     expect(error.toJSON()).toEqual({
       code: 'EGRESS_REFUSED',
       message:

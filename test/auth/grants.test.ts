@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { OAuthDetails } from '../../src/config/entry.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, type World, type WorldOptions } from '../world/login-world.ts';
+import { failure } from '../world/failure.ts';
+import { call, type LoginWorld, type LoginWorldOptions, openLoginWorld } from '../world/login-world.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -14,10 +15,10 @@ afterEach(async () => {
 
 async function setUp(
   rules: Record<string, unknown>,
-  options: WorldOptions = {},
-): Promise<{ as: AuthServer; world: World }> {
+  options: LoginWorldOptions = {},
+): Promise<{ as: AuthServer; world: LoginWorld }> {
   const as = await startAuthServer(rules);
-  const world = await makeWorld(options);
+  const world = await openLoginWorld(options);
   open.push(as, world);
   return { as, world };
 }
@@ -103,7 +104,7 @@ describe('grants without a person', () => {
     const env = { ...world.env, JWT: assertion(as.issuer) };
     expect(await call(world.auth({ url: as.url, oauth }, { env }), as.url)).toBe(200);
     const wrong = { ...world.env, JWT: assertion('https://elsewhere.example') };
-    const error = await rejection(call(world.auth({ url: as.url, oauth }, { env: wrong }), as.url));
+    const error = await failure(call(world.auth({ url: as.url, oauth }, { env: wrong }), as.url));
     expect(error.toJSON()).toEqual({
       code: 'AUTH_FAILED',
       message: 'The login to "docs" failed: the authorization server refused it (invalid_grant).',
@@ -128,7 +129,7 @@ describe('grants without a person', () => {
     as.rules['withheld'] = ['admin'];
     as.rules['callScope'] = 'admin';
     expect(await call(auth, as.url)).toBe(403);
-    const error = await rejection(call(auth, as.url));
+    const error = await failure(call(auth, as.url));
     expect([error.code, error.detail.permanent]).toEqual(['NEEDS_AUTH', true]);
   });
 
@@ -142,7 +143,7 @@ describe('grants without a person', () => {
     } as const;
     const auth = world.auth({ url: as.url, oauth });
     expect(await call(auth, as.url)).toBe(401);
-    expect((await rejection(call(auth, as.url))).code).toBe('AUTH_FAILED');
+    expect((await failure(call(auth, as.url))).code).toBe('AUTH_FAILED');
     expect(as.grants()).toHaveLength(1);
   });
 
@@ -157,12 +158,12 @@ describe('grants without a person', () => {
     } as const;
     expect(await call(world.auth({ url: as.url, oauth }), as.url)).toBe(200);
     as.rules['resourceMetadata'] = { authorization_servers: [evil.as.issuer] };
-    const error = await rejection(call(world.auth({ url: as.url, oauth }), as.url));
+    const error = await failure(call(world.auth({ url: as.url, oauth }), as.url));
     expect(error.message).toBe(
       'The login to "docs" failed: it now names another authorization server, which must not see these credentials.',
     );
     const named = { ...oauth, grant: { type: 'client_credentials', issuer: as.issuer } } as const;
-    expect((await rejection(call(world.auth({ url: as.url, oauth: named }), as.url))).message).toBe(
+    expect((await failure(call(world.auth({ url: as.url, oauth: named }), as.url))).message).toBe(
       'The login to "docs" failed: the server names another issuer than the entry does.',
     );
     expect(evil.as.grants()).toEqual([]);
@@ -182,7 +183,7 @@ describe('grants without a person', () => {
     const { as, world } = await setUp({});
     // As a file may have it.
     const entry = { url: as.url, oauth: oauth as OAuthDetails };
-    const error = await rejection(async () => world.auth(entry).headers());
+    const error = await failure(async () => world.auth(entry).headers());
     expect([error.code, error.message]).toEqual([
       'CONFIG_INVALID',
       `The entry of "docs" has an oauth.grant that cannot be used: ${reason}.`,
@@ -197,7 +198,7 @@ describe('DPoP', () => {
     await auth.login();
     expect([await call(auth, as.url), await call(auth, as.url)]).toEqual([200, 200]);
     // The key is kept with the tokens: the next process goes on with both.
-    const next = await makeWorld({ dir: world.home.dir });
+    const next = await openLoginWorld({ dir: world.home.dir });
     open.push(next);
     expect(await call(next.auth({ url: as.url }), as.url)).toBe(200);
     const proofs = as.log.filter(({ rpc }) => rpc === 'tools/call').map(({ headers }) => headers['dpop']);

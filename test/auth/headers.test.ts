@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runHeadersHelper } from '../../src/auth/headers-helper.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, SOON, type World } from '../world/login-world.ts';
+import { failure } from '../world/failure.ts';
+import { call, type LoginWorld, openLoginWorld, SOON } from '../world/login-world.ts';
+import { isRunning } from '../world/processes.ts';
 
 const url = 'https://mcp.example.com/mcp';
 const open: { close(): Promise<void> }[] = [];
@@ -11,8 +13,8 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function world(env: NodeJS.ProcessEnv = {}): Promise<World> {
-  const made = await makeWorld({ env });
+async function world(env: NodeJS.ProcessEnv = {}): Promise<LoginWorld> {
+  const made = await openLoginWorld({ env });
   open.push(made);
   return made;
 }
@@ -49,7 +51,7 @@ describe('configured credentials', () => {
 
   it('a variable that is not set fails this server, by its name', async () => {
     const auth = (await world()).auth({ url, headersFromEnv: { 'X-Key': 'DOCS_KEY' } });
-    expect((await rejection(async () => auth.headers())).toJSON()).toEqual({
+    expect((await failure(async () => auth.headers())).toJSON()).toEqual({
       code: 'CONFIG_INVALID',
       message: 'The header X-Key of "docs" comes from the variable DOCS_KEY, which is not set.',
       server: 'docs',
@@ -66,7 +68,7 @@ describe('configured credentials', () => {
       { url, bearerTokenEnvVar: 'TOKEN' },
       { url, headersHelper: `printf '{"X-Key":"secret\\\\r\\\\nX: 1"}'` },
     ]) {
-      const error = await rejection(async () => here.auth(entry).headers());
+      const error = await failure(async () => here.auth(entry).headers());
       expect(error.code).toBe('CONFIG_INVALID');
       expect(JSON.stringify(error)).not.toContain('secret');
     }
@@ -75,22 +77,22 @@ describe('configured credentials', () => {
   it('F42: a refused header or variable is named, and nobody is told to log in', async () => {
     const here = await world({ TOKEN: 'old' });
     const refused = { status: 401, wwwAuthenticate: 'Bearer', refused: 'Bearer old' } as const;
-    const byVariable = await rejection(here.auth({ url, bearerTokenEnvVar: 'TOKEN' }).challenged(refused));
+    const byVariable = await failure(here.auth({ url, bearerTokenEnvVar: 'TOKEN' }).challenged(refused));
     expect(byVariable.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
       message: 'The server "docs" refused the credentials from the variable TOKEN (401).',
       server: 'docs',
       hint: 'Put a valid value into the variable TOKEN.',
     });
-    const unset = await rejection(here.auth({ url, bearerTokenEnvVar: 'UNSET' }).challenged(refused));
+    const unset = await failure(here.auth({ url, bearerTokenEnvVar: 'UNSET' }).challenged(refused));
     expect(unset.message).toBe(
       'The server "docs" takes its token from the variable UNSET, which is not set.',
     );
-    const byHeader = await rejection(here.auth({ url, headers: { Authorization: 'x' } }).challenged(refused));
+    const byHeader = await failure(here.auth({ url, headers: { Authorization: 'x' } }).challenged(refused));
     expect(byHeader.message).toBe(
       'The server "docs" refused the credentials from the Authorization header of its entry (401).',
     );
-    const off = await rejection(here.auth({ url, oauth: false }).challenged(refused));
+    const off = await failure(here.auth({ url, oauth: false }).challenged(refused));
     expect(off.message).toBe(
       '"docs" requires a login: it asks for credentials, and its entry has "oauth": false.',
     );
@@ -115,7 +117,7 @@ describe('headersHelper', () => {
   it('that prints the same again after a refusal is named', async () => {
     const auth = (await world()).auth({ url, headersHelper: `echo '{"Authorization":"Bearer same"}'` });
     await auth.headers();
-    const error = await rejection(
+    const error = await failure(
       auth.challenged({ status: 401, wwwAuthenticate: undefined, refused: 'Bearer same' }),
     );
     expect(error.message).toBe('The server "docs" refused the credentials from its headersHelper (401).');
@@ -129,7 +131,7 @@ describe('headersHelper', () => {
     ['kill -9 $$', 'it ended with SIGKILL'],
   ])('fails with a reason for %j and shows nothing that it printed', async (headersHelper, reason) => {
     const auth = (await world()).auth({ url, headersHelper });
-    expect((await rejection(async () => auth.headers())).toJSON()).toEqual({
+    expect((await failure(async () => auth.headers())).toJSON()).toEqual({
       code: 'AUTH_FAILED',
       message: `The headersHelper of "docs" failed: ${reason}.`,
       server: 'docs',
@@ -141,25 +143,25 @@ describe('headersHelper', () => {
     const here = await world();
     const pids = join(here.home.dir, 'pids');
     const command = `sleep 300 & echo $! > "${pids}"; echo $$ >> "${pids}"; wait`;
-    const error = await rejection(
+    const error = await failure(
       runHeadersHelper({ server: 'docs', url, command, env: here.env, timeoutMs: 500 }),
     );
     expect(error.message).toBe('The headersHelper of "docs" failed: it took longer than 10 seconds.');
     const started = (await readFile(pids, 'utf8')).trim().split('\n').map(Number);
     expect(started).toHaveLength(2);
-    await expect.poll(() => started.map(isAlive), SOON).toEqual([false, false]);
+    await expect.poll(() => started.map(isRunning), SOON).toEqual([false, false]);
   });
 
   it('is ended when its server is closed', async () => {
     const here = await world();
     const pids = join(here.home.dir, 'pids');
     const auth = here.auth({ url, headersHelper: `echo $$ > "${pids}"; sleep 300` });
-    const work = rejection(async () => auth.headers());
+    const work = failure(async () => auth.headers());
     await expect.poll(() => readFile(pids, 'utf8').catch(() => ''), SOON).toMatch(/^\d+\n$/);
     auth.close();
     expect((await work).code).toBe('CANCELLED');
     const pid = Number(await readFile(pids, 'utf8'));
-    await expect.poll(() => isAlive(pid), SOON).toBe(false);
+    await expect.poll(() => isRunning(pid), SOON).toBe(false);
   });
 
   it('AUT-5: works against a server that asks for what it prints', async () => {
@@ -177,12 +179,3 @@ describe('headersHelper', () => {
     expect(await call(auth, as.url)).toBe(200);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

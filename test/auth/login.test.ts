@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { browse, call, makeWorld, rejection, type World, type WorldOptions } from '../world/login-world.ts';
+import { failure } from '../world/failure.ts';
+import {
+  browse,
+  call,
+  type LoginWorld,
+  type LoginWorldOptions,
+  openLoginWorld,
+} from '../world/login-world.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -13,10 +20,10 @@ afterEach(async () => {
 
 async function setUp(
   rules: Record<string, unknown> = {},
-  options: WorldOptions = {},
-): Promise<{ as: AuthServer; world: World }> {
+  options: LoginWorldOptions = {},
+): Promise<{ as: AuthServer; world: LoginWorld }> {
   const as = await startAuthServer(rules);
-  const world = await makeWorld(options);
+  const world = await openLoginWorld(options);
   open.push(as, world);
   return { as, world };
 }
@@ -43,7 +50,7 @@ describe('a login', () => {
   it('AUT-1: goes from the challenge to a call that works, and says so in events', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
-    const before = await rejection(call(auth, as.url));
+    const before = await failure(call(auth, as.url));
     expect(before.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
       message: '"docs" requires a login.',
@@ -107,7 +114,7 @@ describe('a login', () => {
     await world.auth({ url: as.url }).login();
     const moved = world.auth({ url: `${as.url}?v=2` });
     expect(await moved.headers()).toEqual({});
-    expect((await rejection(call(moved, `${as.url}?v=2`))).code).toBe('NEEDS_AUTH');
+    expect((await failure(call(moved, `${as.url}?v=2`))).code).toBe('NEEDS_AUTH');
   });
 
   // Protocol: 25-authorization-7, 25-authorization-13, 25-authorization-14, 26-auth-discovery-6,
@@ -164,7 +171,7 @@ describe('a login', () => {
   it('is refused without PKCE, before anybody is registered', async () => {
     for (const pkce of [undefined, ['plain']]) {
       const { as, world } = await setUp({ pkce });
-      const error = await rejection(world.auth({ url: as.url }).login());
+      const error = await failure(world.auth({ url: as.url }).login());
       expect(error.toJSON()).toEqual({
         code: 'AUTH_FAILED',
         message:
@@ -183,7 +190,7 @@ describe('a login', () => {
     ['none', true],
   ])('does not redeem a code whose iss is %s (advertised: %s)', async (issuerInAnswer, sendsIssuer) => {
     const { as, world } = await setUp({ issuerInAnswer, sendsIssuer });
-    const error = await rejection(world.auth({ url: as.url }).login());
+    const error = await failure(world.auth({ url: as.url }).login());
     expect(error.message).toBe(
       'The login to "docs" failed: the answer came from another authorization server than the one we asked.',
     );
@@ -193,7 +200,7 @@ describe('a login', () => {
   // Protocol: 25-authorization-43, 26-authorization-29
   it('is refused when the server describes another server than itself', async () => {
     const { as, world } = await setUp({ resourceMetadata: { resource: 'https://evil.example/mcp' } });
-    const error = await rejection(world.auth({ url: as.url }).login());
+    const error = await failure(world.auth({ url: as.url }).login());
     expect(error.message).toContain('it describes another server than itself');
     expect(as.log.filter(({ to }) => to === 'as')).toEqual([]);
   });
@@ -201,10 +208,10 @@ describe('a login', () => {
   // Protocol: 26-authorization-26
   it('says no more of a denial than its code', async () => {
     const { as, world } = await setUp({ denies: 'access_denied' });
-    const error = await rejection(world.auth({ url: as.url }).login());
+    const error = await failure(world.auth({ url: as.url }).login());
     expect(error.message).toBe('The login to "docs" failed: the authorization server said access_denied.');
     as.rules['denies'] = '<script>alert(1)</script>\u001b[2J';
-    const evil = await rejection(world.auth({ url: as.url }).login());
+    const evil = await failure(world.auth({ url: as.url }).login());
     expect(evil.message).toBe('The login to "docs" failed: the authorization server said unknown error.');
   });
 
@@ -213,14 +220,14 @@ describe('a login', () => {
     const { as, world } = await setUp({}, { clock });
     const cancel = new AbortController();
     const first = keepUrl();
-    const cancelled = rejection(
+    const cancelled = failure(
       world.auth({ url: as.url }, { openUrl: first.openUrl }).login({ signal: cancel.signal }),
     );
     await first.opened;
     cancel.abort();
     expect((await cancelled).code).toBe('CANCELLED');
     const second = keepUrl();
-    const late = rejection(world.auth({ url: as.url }, { openUrl: second.openUrl }).login());
+    const late = failure(world.auth({ url: as.url }, { openUrl: second.openUrl }).login());
     await second.opened;
     await clock.advance(300_000);
     expect((await late).message).toBe('The login to "docs" failed: it was not finished within five minutes.');
@@ -247,7 +254,7 @@ describe('what leaves for whom', () => {
     const bounce = bouncer.address();
     const bouncePort = typeof bounce === 'object' && bounce !== null ? bounce.port : 0;
     as.rules['metadata'] = { token_endpoint: `http://127.0.0.1:${bouncePort}/token` };
-    const error = await rejection(world.auth({ url: as.url }).login());
+    const error = await failure(world.auth({ url: as.url }).login());
     expect([error.code, seen]).toEqual(['CONNECT_FAILED', []]);
   });
 
@@ -260,16 +267,16 @@ describe('what leaves for whom', () => {
     open.push({ close: () => new Promise((done) => plain.close(() => done())) });
     const address = plain.address();
     const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/mcp`;
-    expect((await rejection(world.auth({ url }).login())).message).toBe(
+    expect((await failure(world.auth({ url }).login())).message).toBe(
       'The login to "docs" failed: it does not ask for one.',
     );
   });
 
   it('servers without a person behind them cannot be logged in to', async () => {
     const { as, world } = await setUp();
-    const off = await rejection(world.auth({ url: as.url, oauth: false }).login());
+    const off = await failure(world.auth({ url: as.url, oauth: false }).login());
     const machine = { clientId: 'x', grant: 'client_credentials' } as const;
-    const alone = await rejection(world.auth({ url: as.url, oauth: machine }).login());
+    const alone = await failure(world.auth({ url: as.url, oauth: machine }).login());
     expect([off.code, off.message, alone.code, alone.message]).toEqual([
       'USAGE',
       'The server "docs" has "oauth": false in its entry, so there is nothing to log in to.',
@@ -283,8 +290,8 @@ describe('what leaves for whom', () => {
     await writeFile(world.home.run, 'a file where a folder should be');
     const auth = world.auth({ url: as.url });
     expect(await auth.headers()).toEqual({});
-    expect((await rejection(call(auth, as.url))).code).toBe('NEEDS_AUTH');
-    expect((await rejection(auth.login())).toJSON()).toEqual({
+    expect((await failure(call(auth, as.url))).code).toBe('NEEDS_AUTH');
+    expect((await failure(auth.login())).toJSON()).toEqual({
       code: 'AUTH_FAILED',
       message: `No login can be kept: ${join(world.home.run, 'logins')} cannot be written.`,
       server: 'docs',
@@ -295,18 +302,18 @@ describe('what leaves for whom', () => {
   it('many refusals for one reason are told once', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
-    await Promise.all(Array.from({ length: 5 }, () => rejection(call(auth, as.url))));
+    await Promise.all(Array.from({ length: 5 }, () => failure(call(auth, as.url))));
     expect(world.events).toHaveLength(1);
     await auth.login();
     await auth.logout();
-    await rejection(call(auth, as.url));
+    await failure(call(auth, as.url));
     const states = world.events.map((event) => (event.type === 'login' ? event.state : event.message));
     expect(states).toEqual(['needed', 'waiting', 'done', 'removed', 'needed']);
   });
 
   it('a url that is none is a problem of the entry', async () => {
     const { world } = await setUp();
-    expect((await rejection(async () => world.auth({ url: 'mcp.example.com' }))).code).toBe('CONFIG_INVALID');
+    expect((await failure(async () => world.auth({ url: 'mcp.example.com' }))).code).toBe('CONFIG_INVALID');
   });
 });
 
@@ -422,7 +429,7 @@ describe('registration', () => {
   // Protocol: 25-authorization-24, 26-registration-1, 26-registration-20
   it('AUT-2: without any way to register it says which flags to give', async () => {
     const { as, world } = await setUp({ registration: false });
-    const error = await rejection(world.auth({ url: as.url }).login());
+    const error = await failure(world.auth({ url: as.url }).login());
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_CLIENT_REGISTRATION',
       message: 'The authorization server of "docs" does not let programs register themselves.',
@@ -434,7 +441,7 @@ describe('registration', () => {
   it("AUT-6: GitHub's server asks for a personal token", async () => {
     const { world } = await setUp();
     const auth = world.auth({ url: 'https://api.githubcopilot.com/mcp/' });
-    const error = await rejection(
+    const error = await failure(
       auth.challenged({ status: 401, wwwAuthenticate: 'Bearer', refused: undefined }),
     );
     expect(error.toJSON()).toEqual({
@@ -508,7 +515,7 @@ describe('the way back', () => {
   it('AUT-3: a login begun in one place can be finished in another, once, within five minutes', async () => {
     const clock = fakeClock();
     const { as, world } = await setUp({}, { clock });
-    const other = await makeWorld({ dir: world.home.dir, clock });
+    const other = await openLoginWorld({ dir: world.home.dir, clock });
     open.push(other);
     const redirectUri = 'http://127.0.0.1:7420/oauth/callback';
     const begun = await world.auth({ url: as.url }).beginLogin({ redirectUri });
@@ -517,20 +524,20 @@ describe('the way back', () => {
     const finisher = other.auth({ url: as.url });
     await finisher.finishLogin(answer);
     expect(await call(finisher, as.url)).toBe(200);
-    const again = await rejection(finisher.finishLogin(answer));
+    const again = await failure(finisher.finishLogin(answer));
     expect(again.message).toBe(
       'The login to "docs" failed: no login waits for this answer; it was finished already, or is older than five minutes.',
     );
     const late = await world.auth({ url: as.url }).beginLogin({ redirectUri });
     await clock.advance(300_001);
-    expect((await rejection(finisher.finishLogin({ state: late.state, code: 'x' }))).message).toBe(
+    expect((await failure(finisher.finishLogin({ state: late.state, code: 'x' }))).message).toBe(
       again.message,
     );
   });
 
   it('AUT-3: a login that waits is over when another process has finished it', async () => {
     const { as, world } = await setUp();
-    const other = await makeWorld({ dir: world.home.dir });
+    const other = await openLoginWorld({ dir: world.home.dir });
     open.push(other);
     const kept = keepUrl();
     const waiting = world.auth({ url: as.url }, { openUrl: kept.openUrl }).login();
@@ -617,7 +624,7 @@ describe('a changed authorization server', () => {
     // The swapped issuer protects its own url; what matters is what it gets to see.
     old.as.rules['resourceMetadata'] = { authorization_servers: [fresh.as.issuer] };
     old.as.expire();
-    const swapped = await rejection(auth.login());
+    const swapped = await failure(auth.login());
     expect(swapped.message).toBe('The login to "docs" failed: the authorization server said invalid_target.');
     const seen = JSON.stringify(fresh.as.log);
     for (const secret of [...oldSecrets, ...oldClient]) expect(seen).not.toContain(secret);
@@ -653,7 +660,7 @@ describe('a changed authorization server', () => {
     const auth = old.world.auth(entry, { openUrl });
     await auth.login();
     old.as.rules['resourceMetadata'] = { authorization_servers: [fresh.as.issuer] };
-    const error = await rejection(auth.login());
+    const error = await failure(auth.login());
     expect(error.toJSON()).toEqual({
       code: 'AUTH_FAILED',
       message: `The login to "docs" failed: it now names another authorization server (${fresh.as.issuer}, before: ${old.as.issuer}), which must not see the client secret of the first.`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { makeWorld, SOON, type World } from '../world/login-world.ts';
+import { type LoginWorld, openLoginWorld, SOON } from '../world/login-world.ts';
 
 const CALLER = fileURLToPath(new URL('../fixtures/auth-caller.mjs', import.meta.url));
 const open: { close(): Promise<void> }[] = [];
@@ -16,9 +16,9 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function loggedIn(rules: Record<string, unknown> = {}): Promise<{ as: AuthServer; world: World }> {
+async function loggedIn(rules: Record<string, unknown> = {}): Promise<{ as: AuthServer; world: LoginWorld }> {
   const as = await startAuthServer(rules);
-  const world = await makeWorld();
+  const world = await openLoginWorld();
   open.push(as, world);
   await world.auth({ url: as.url }).login();
   return { as, world };
@@ -30,7 +30,7 @@ interface Caller {
   readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-function start(world: World, url: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Caller {
+function start(world: LoginWorld, url: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Caller {
   const child = spawn(process.execPath, [CALLER, world.home.dir, url, ...args], {
     env: { ...world.env, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -56,7 +56,7 @@ function start(world: World, url: string, args: readonly string[], env: NodeJS.P
 }
 
 /** Makes the stored token old by our clock, as an hour of sleep would. */
-async function makeExpired(world: World, as: AuthServer): Promise<void> {
+async function makeExpired(world: LoginWorld, as: AuthServer): Promise<void> {
   await world.logins.locked(as.url, async (held) => {
     const login = await held.read();
     if (login?.tokens === undefined) throw new Error('There is no login.');
@@ -120,7 +120,7 @@ describe('several processes', () => {
 
   it('AUT-6: a running host notices the login and the logout of another process', async () => {
     const as = await startAuthServer();
-    const world = await makeWorld();
+    const world = await openLoginWorld();
     open.push(as, world);
     const watcher = start(world, as.url, ['0', 'wait']);
     await expect.poll(() => watcher.lines, SOON).toEqual(['waiting']);
@@ -158,7 +158,7 @@ describe('several processes', () => {
 
   it('A6: no token, code, verifier or secret is in anything that the logins of these processes print', async () => {
     const as = await startAuthServer({ authMethods: ['client_secret_post'] });
-    const world = await makeWorld();
+    const world = await openLoginWorld();
     open.push(as, world);
     const printed: string[] = [];
     const run = async (args: readonly string[]): Promise<void> => {

@@ -5,7 +5,7 @@ import { type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { CLIENT_DOCUMENT, type OidcServer, startOidc } from '../fixtures/auth-oidc.mjs';
-import { call, makeWorld, SOON, type World, type WorldOptions } from '../world/login-world.ts';
+import { call, type LoginWorld, type LoginWorldOptions, openLoginWorld, SOON } from '../world/login-world.ts';
 
 let browser: BrowserContext;
 let profile: string;
@@ -35,9 +35,9 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function setUp(options: WorldOptions = {}): Promise<{ oidc: OidcServer; world: World }> {
+async function setUp(options: LoginWorldOptions = {}): Promise<{ oidc: OidcServer; world: LoginWorld }> {
   const oidc = await startOidc();
-  const world = await makeWorld(options);
+  const world = await openLoginWorld(options);
   open.push(oidc, world);
   return { oidc, world };
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { call, makeWorld, rejection, SOON, type World, type WorldOptions } from '../world/login-world.ts';
+import { failure } from '../world/failure.ts';
+import { call, type LoginWorld, type LoginWorldOptions, openLoginWorld, SOON } from '../world/login-world.ts';
 
 const HOUR_MS = 3_600_000;
 const open: { close(): Promise<void> }[] = [];
@@ -14,11 +15,11 @@ afterEach(async () => {
 /** A login that was made just now, by a clock that the test moves. */
 async function loggedIn(
   rules: Record<string, unknown> = {},
-  options: WorldOptions = {},
-): Promise<{ as: AuthServer; world: World; clock: ReturnType<typeof fakeClock> }> {
+  options: LoginWorldOptions = {},
+): Promise<{ as: AuthServer; world: LoginWorld; clock: ReturnType<typeof fakeClock> }> {
   const clock = fakeClock();
   const as = await startAuthServer(rules);
-  const world = await makeWorld({ clock, ...options });
+  const world = await openLoginWorld({ clock, ...options });
   open.push(as, world);
   await world.auth({ url: as.url }).login();
   return { as, world, clock };
@@ -53,7 +54,7 @@ describe('a stored token', () => {
 
   it('AUT-4: is renewed once by two hosts of one home, whoever comes first', async () => {
     const { as, world, clock } = await loggedIn();
-    const other = await makeWorld({ dir: world.home.dir, clock });
+    const other = await openLoginWorld({ dir: world.home.dir, clock });
     open.push(other);
     const both = [world.auth({ url: as.url }), other.auth({ url: as.url })];
     await Promise.all(both.map((auth) => auth.headers()));
@@ -100,7 +101,7 @@ describe('a stored token', () => {
     await clock.advance(2 * HOUR_MS);
     expect(await call(auth, as.url)).toBe(200);
     as.expire();
-    const error = await rejection(call(auth, as.url));
+    const error = await failure(call(auth, as.url));
     expect([error.code, error.message]).toEqual([
       'NEEDS_AUTH',
       '"docs" requires a login: its login is no longer accepted.',
@@ -112,7 +113,7 @@ describe('a stored token', () => {
     async (wrong) => {
       const { as, world } = await loggedIn({ expiresIn: 7200 });
       const off = fakeClock(Date.UTC(2026, 0, 1) + wrong);
-      const later = await makeWorld({ dir: world.home.dir, clock: off });
+      const later = await openLoginWorld({ dir: world.home.dir, clock: off });
       open.push(later);
       as.expire();
       expect(await call(later.auth({ url: as.url }), as.url)).toBe(200);
@@ -127,7 +128,7 @@ describe('a stored token', () => {
     const auth = world.auth({ url: as.url });
     expect(await call(auth, as.url)).toBe(401);
     for (let calls = 0; calls < 5; calls++) {
-      const error = await rejection(call(auth, as.url));
+      const error = await failure(call(auth, as.url));
       expect([error.code, error.hint]).toEqual([
         'NEEDS_AUTH',
         'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
@@ -155,7 +156,7 @@ describe('a token that the server refuses right after the login', () => {
     expect(refreshes(as)).toBe(1);
     as.rules['refuseAll'] = true;
     for (let calls = 0; calls < 2; calls++) {
-      expect((await rejection(call(auth, as.url))).message).toBe(
+      expect((await failure(call(auth, as.url))).message).toBe(
         '"docs" requires a login: it refuses even a login that has just been renewed.',
       );
     }
@@ -178,7 +179,7 @@ describe('a refresh that fails', () => {
         client_id: stored?.client?.id ?? '',
       }),
     });
-    const error = await rejection(call(auth, as.url));
+    const error = await failure(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
       message: '"docs" requires a login: its login has expired (invalid_grant).',
@@ -194,7 +195,7 @@ describe('a refresh that fails', () => {
     await clock.advance(HOUR_MS);
     as.forgetClients();
     const auth = world.auth({ url: as.url });
-    expect((await rejection(call(auth, as.url))).code).toBe('NEEDS_AUTH');
+    expect((await failure(call(auth, as.url))).code).toBe('NEEDS_AUTH');
     expect((await world.logins.read(as.url))?.client).toBeUndefined();
     await auth.login();
     expect(await call(auth, as.url)).toBe(200);
@@ -213,7 +214,7 @@ describe('a refresh that fails', () => {
     await expect.poll(() => refreshes(as), SOON).toBe(1);
     // While our request hangs, a newer login lands in the store by a hand that takes no lock.
     as.rules['gate'] = undefined;
-    const elsewhere = await makeWorld({ clock });
+    const elsewhere = await openLoginWorld({ clock });
     open.push(elsewhere);
     await elsewhere.auth({ url: as.url }).login();
     const newer = await elsewhere.logins.read(as.url);
@@ -231,7 +232,7 @@ describe('a refresh that fails', () => {
     await clock.advance(HOUR_MS);
     as.rules['tokenEndpoint'] = 'drop';
     const auth = world.auth({ url: as.url });
-    const error = await rejection(call(auth, as.url));
+    const error = await failure(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'CONNECT_FAILED',
       message: `${as.issuer} could not be reached (ECONNRESET).`,
@@ -295,7 +296,7 @@ describe('more rights', () => {
     const { as, world } = await loggedIn({ challengeScope: 'read', callScope: 'write' });
     const auth = world.auth({ url: as.url });
     expect(await call(auth, as.url, 'tools/list')).toBe(200);
-    const error = await rejection(call(auth, as.url));
+    const error = await failure(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
       message: 'The server "docs" requires more rights than its login has (write).',
@@ -314,9 +315,9 @@ describe('more rights', () => {
   it('F42: rights that are asked for and never granted end the asking', async () => {
     const { as, world } = await loggedIn({ challengeScope: 'read', callScope: 'write', withheld: ['write'] });
     const auth = world.auth({ url: as.url });
-    await rejection(call(auth, as.url));
+    await failure(call(auth, as.url));
     await auth.login();
-    const error = await rejection(call(auth, as.url));
+    const error = await failure(call(auth, as.url));
     expect([error.code, error.detail.permanent, error.hint]).toEqual([
       'NEEDS_AUTH',
       true,
@@ -326,7 +327,7 @@ describe('more rights', () => {
 });
 
 /** Writes a login into the file as an old version of ours would: without the lock. */
-async function putPast(world: World, login: unknown): Promise<void> {
+async function putPast(world: LoginWorld, login: unknown): Promise<void> {
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(world.home.credentials, 'utf8');
   const file = JSON.parse(text) as { secrets: Record<string, string> };

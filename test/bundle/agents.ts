@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { isRunning } from '../world/processes.ts';
 
 export const AGENT: string = fixture('bundled-agent.mjs');
 /** The stdio server. */
@@ -79,7 +80,7 @@ export class Place {
   async killed({ said, agent }: { readonly said: Said; readonly agent: ChildProcess }): Promise<void> {
     agent.kill('SIGKILL');
     await once(agent, 'exit');
-    while (isAlive(said.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (isRunning(said.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   close(): void {
@@ -99,15 +100,6 @@ async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no output to read');
   for await (const line of createInterface(child.stdout)) return line;
   throw new Error('ended without a line');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function fixture(name: string): string {

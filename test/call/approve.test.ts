@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { forPerson, hintForModel } from '../../src/errors.ts';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/index.ts';
 import { createGate, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, scriptedHost, type World } from '../world/scripted-host.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, scratch, scriptedHost } from '../world/scripted-host.ts';
 
 type Annotations = Record<string, boolean>;
 
@@ -188,7 +189,7 @@ describe('CAL-2: who may do what, as the contract has it', () => {
 async function answering(
   answer: ApprovalAnswer,
   dir = scratch(),
-): Promise<World & { asked: ApprovalRequest[] }> {
+): Promise<ScriptedHost & { asked: ApprovalRequest[] }> {
   const asked: ApprovalRequest[] = [];
   const made = await scriptedHost({
     dir,
@@ -217,8 +218,8 @@ describe('CAL-2: answers', () => {
       session: 'host',
     };
     expect(made.asked).toEqual([request]);
-    expect(made.told('question')).toEqual([{ id: 'q1', kind: 'approval', ...request, call: 'c1' }]);
-    expect(made.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'allow' }]);
+    expect(made.events('question')).toEqual([{ id: 'q1', kind: 'approval', ...request, call: 'c1' }]);
+    expect(made.events('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'allow' }]);
     await made.host.call('mcp__s__act');
     expect(made.asked).toHaveLength(2);
     await made.host.close();
@@ -262,7 +263,7 @@ describe('CAL-2: answers', () => {
     await made.host.call('mcp__s__act');
     await made.host.call('mcp__s__act');
     expect(made.asked).toHaveLength(1);
-    expect(made.told('log')).toContainEqual(
+    expect(made.events('log')).toContainEqual(
       expect.objectContaining({
         level: 'warning',
         message: expect.stringMatching(/^mcp__s__act is allowed for this session only: /),
@@ -297,7 +298,7 @@ describe('CAL-2: answers', () => {
     ] as const) {
       const made = await answering(answer);
       expect((await failure(made.host.call('mcp__s__act'))).code).toBe(code);
-      expect(made.told('call.end')).toEqual([{ id: 'c1', outcome, ms: 0, code }]);
+      expect(made.events('call.end')).toEqual([{ id: 'c1', outcome, ms: 0, code }]);
       expect(
         made.server.received.some((message) => 'method' in message && message.method === 'tools/call'),
       ).toBe(false);
@@ -323,7 +324,7 @@ describe('CAL-2: answers', () => {
       server: 's',
       hint: 'It has to answer, and not to throw, when it cannot ask.',
     });
-    expect(broken.told('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'failed' }]);
+    expect(broken.events('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'failed' }]);
     await broken.host.close();
   });
 
@@ -346,7 +347,7 @@ describe('CAL-2: answers', () => {
       'give createHost an "approve" function, or set approval: "approve" in the entry of s, or trusted: true to believe its annotations';
     expect(logged).toEqual([['warning', `${message}. To allow it, ${advice}.`]]);
     expect(forPerson(refused).hint).toBe(`No one can be asked here. To allow it, ${advice}.`);
-    expect(made.told('question')).toEqual([]);
+    expect(made.events('question')).toEqual([]);
     await made.host.close();
   });
 
@@ -364,11 +365,11 @@ describe('CAL-2: answers', () => {
     const call = made.host.call('mcp__s__echo', {}, { signal: controller.signal });
     controller.abort();
     expect((await failure(call)).code).toBe('CANCELLED');
-    expect(made.told('answer')).toEqual(
-      made.told('question').map(({ id }) => ({ id, kind: 'approval', answer: 'cancelled' })),
+    expect(made.events('answer')).toEqual(
+      made.events('question').map(({ id }) => ({ id, kind: 'approval', answer: 'cancelled' })),
     );
     gate.open();
-    expect(made.told('call.end')).toEqual([{ id: 'c1', outcome: 'cancelled', ms: 0, code: 'CANCELLED' }]);
+    expect(made.events('call.end')).toEqual([{ id: 'c1', outcome: 'cancelled', ms: 0, code: 'CANCELLED' }]);
     expect(seen.every((signal) => signal?.aborted)).toBe(true);
     await made.host.close();
   });

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { shapeOf } from '../../src/call/argument-shape.ts';
 import { createAuditLog } from '../../src/call/audit-log.ts';
 import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, scriptedHost } from '../world/scripted-host.ts';
+import { failure } from '../world/failure.ts';
+import { scratch, scriptedHost } from '../world/scripted-host.ts';
 
 describe('CAL-6: the audit log', () => {
   // Protocol: 25-cancellation-7, 25-overview-10e, 25-tools-18e, 26-cancellation-15, 26-overview-10e, 26-tools-36f
@@ -87,8 +88,8 @@ describe('CAL-6: the audit log', () => {
     await world.clock.advance(1_500);
     go.open();
     expect(await call).toMatchObject({ isError: false });
-    expect(world.told('call.begin')).toMatchObject([{ tool: 'slow', ref: 'mine' }]);
-    expect(world.told('call.end')).toMatchObject([{ outcome: 'ok', ms: 1_500 }]);
+    expect(world.events('call.begin')).toMatchObject([{ tool: 'slow', ref: 'mine' }]);
+    expect(world.events('call.end')).toMatchObject([{ outcome: 'ok', ms: 1_500 }]);
     expect(await world.audit()).toMatchObject([{ time: '2026-01-01T00:00:00.000Z', ms: 1_500 }]);
   });
 
@@ -181,7 +182,7 @@ describe('CAL-6: the audit log', () => {
       await world.clock.advance(250);
     }
     await world.host.close();
-    const said = world.told('log').filter(({ message }) => message.includes('audit.jsonl'));
+    const said = world.events('log').filter(({ message }) => message.includes('audit.jsonl'));
     expect(said).toEqual([{ level: 'error', message: expect.stringContaining('cannot be written: EISDIR') }]);
   });
 

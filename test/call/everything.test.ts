@@ -8,7 +8,8 @@ import {
   type HostEvents,
   type SampleRequest,
 } from '../../src/index.ts';
-import { scratch, text } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { scratch } from '../world/scripted-host.ts';
 import { until } from '../world/until.ts';
 
 /** Filled by scripts/install-real-servers.mjs, with pinned versions. */
@@ -55,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-async function told(tool: string, args: Record<string, unknown> = {}): Promise<string> {
+async function textFrom(tool: string, args: Record<string, unknown> = {}): Promise<string> {
   const { content } = await host.call(`mcp__e__${tool}`, args);
   return content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n');
 }
@@ -84,9 +85,9 @@ describe('every tool of server-everything, through the product', () => {
   });
 
   it('text, numbers, the environment it was given', async () => {
-    expect(await told('echo', { message: 'hi' })).toBe('Echo: hi');
-    expect(await told('get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
-    expect(JSON.parse(await told('get-env'))).toHaveProperty('PATH');
+    expect(await textFrom('echo', { message: 'hi' })).toBe('Echo: hi');
+    expect(await textFrom('get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
+    expect(JSON.parse(await textFrom('get-env'))).toHaveProperty('PATH');
     await expect(host.call('mcp__e__get-sum', { a: 'two', b: 3 })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',
       message: 'mcp__e__get-sum was not called: a must be a number',
@@ -155,7 +156,7 @@ describe('every tool of server-everything, through the product', () => {
       untitledSingleSelectEnum: 'Monica',
       untitledMultipleSelectEnum: ['Piano'],
     };
-    const said = await told('trigger-elicitation-request');
+    const said = await textFrom('trigger-elicitation-request');
     const { schema } = elicited.at(-1) ?? expect.fail('nobody was asked');
     expect(said).toContain('Ada');
     expect(JSON.stringify(schema)).toContain('"title"');
@@ -163,10 +164,10 @@ describe('every tool of server-everything, through the product', () => {
   });
 
   it('A17: an address, with its host, opened after a yes; also when it comes as an error', async () => {
-    const said = await told('trigger-url-elicitation', { url: 'https://example.com/x' });
+    const said = await textFrom('trigger-url-elicitation', { url: 'https://example.com/x' });
     expect(said).toContain('User completed');
     expect(elicited.at(-1)).toMatchObject({ mode: 'url', url: 'https://example.com/x', host: 'example.com' });
-    await told('trigger-url-elicitation', { url: 'https://example.com/y', errorPath: true });
+    await textFrom('trigger-url-elicitation', { url: 'https://example.com/y', errorPath: true });
     expect(opened).toEqual([
       'https://example.com/x',
       'https://modelcontextprotocol.io/',
@@ -175,14 +176,14 @@ describe('every tool of server-everything, through the product', () => {
   });
 
   it('sampling, answered by a scripted model', async () => {
-    expect(await told('trigger-sampling-request', { prompt: 'Two and two?', maxTokens: 50 })).toContain(
+    expect(await textFrom('trigger-sampling-request', { prompt: 'Two and two?', maxTokens: 50 })).toContain(
       'Four.',
     );
     expect(sampled.at(-1)).toMatchObject({ server: 'e', session: 'host', params: { maxTokens: 50 } });
   });
 
   it('roots', async () => {
-    expect(await told('get-roots-list')).toContain('file:///project');
+    expect(await textFrom('get-roots-list')).toContain('file:///project');
   });
 
   it('a tool that is a task, with its words as progress', async () => {
@@ -198,18 +199,18 @@ describe('every tool of server-everything, through the product', () => {
 
   it('a task that has to ask', async () => {
     answer = { interpretation: 'snake' };
-    expect(await told('simulate-research-query', { topic: 'python', ambiguous: true })).toContain(
+    expect(await textFrom('simulate-research-query', { topic: 'python', ambiguous: true })).toContain(
       '# Research Report: python (snake)',
     );
   });
 
   it('simulated logging and updates, switched on and off', async () => {
     const before = logs.length;
-    expect(await told('toggle-simulated-logging')).toContain('Started');
+    expect(await textFrom('toggle-simulated-logging')).toContain('Started');
     await until('the server logs', () => logs.length > before);
-    expect(await told('toggle-simulated-logging')).toContain('Stopped');
-    expect(await told('toggle-subscriber-updates')).toContain('Started');
-    expect(await told('toggle-subscriber-updates')).toContain('Stopped');
+    expect(await textFrom('toggle-simulated-logging')).toContain('Stopped');
+    expect(await textFrom('toggle-subscriber-updates')).toContain('Started');
+    expect(await textFrom('toggle-subscriber-updates')).toContain('Stopped');
   });
 
   it('CAT-9: every resource that it lists can be read, and a template fills in', async () => {

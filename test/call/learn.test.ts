@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { openSearchUsage } from '../../src/catalog/search-usage.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scratch, scriptedHost, type World } from '../world/scripted-host.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, scratch, scriptedHost } from '../world/scripted-host.ts';
 
 const tools = {
   create_issue: { description: 'Opens a ticket in the tracker.', run: () => 'created' },
@@ -17,7 +18,7 @@ const tools = {
   },
 };
 
-const searching = (dir?: string, more = {}): Promise<World> =>
+const searching = (dir?: string, more = {}): Promise<ScriptedHost> =>
   scriptedHost({
     server: scriptedServer({ eras: 'legacy', tools }),
     toolSearch: true,

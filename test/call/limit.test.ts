@@ -3,10 +3,11 @@ import type { Call, CallContext } from '../../src/call/call.ts';
 import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import { createSession } from '../../src/call/session.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, type World } from '../world/scripted-host.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, scriptedHost } from '../world/scripted-host.ts';
 import { until } from '../world/until.ts';
 
-interface Lane extends World {
+interface Lane extends ScriptedHost {
   /** Calls that the server works on, each with the gate that lets it end. */
   readonly running: Gate[];
   readonly peak: { most: number };

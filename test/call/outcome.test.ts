@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../src/index.ts';
 import { type Exchange, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, scriptedHost } from '../world/scripted-host.ts';
 import { until } from '../world/until.ts';
 
 const STEPS = [
@@ -66,17 +68,17 @@ async function play(
   await Promise.all(calls);
   for (const { exchange } of held) answer(exchange, { content: [text('late')] });
   await made.clock.advance(TOTAL_MS);
-  const ends = made.told('call.end');
+  const ends = made.events('call.end');
   expect(settled.map((codes) => codes.length)).toEqual(settled.map(() => 1));
   expect(ends.map(({ id }) => id).sort()).toEqual(
     made
-      .told('call.begin')
+      .events('call.begin')
       .map(({ id }) => id)
       .sort(),
   );
   for (const { id, outcome, code } of ends) {
-    const [told] = settled[Number(id.slice(1)) - 1] ?? [];
-    expect(told).toBe(code ?? outcome);
+    const [thrown] = settled[Number(id.slice(1)) - 1] ?? [];
+    expect(thrown).toBe(code ?? outcome);
   }
   await made.host.close();
 }
@@ -86,7 +88,7 @@ function answer(exchange: Exchange, result: Record<string, unknown>): void {
 }
 
 async function take(
-  made: World,
+  made: ScriptedHost,
   held: readonly Held[],
   controllers: readonly AbortController[],
   which: number,
@@ -193,7 +195,7 @@ describe('faults during a call', () => {
     answer(exchange, { content: [text('late')] });
     answer(exchange, { content: [text('later')] });
     expect((await world.host.call('mcp__s__echo')).content).toEqual([text('still here')]);
-    expect(world.told('call.end').map(({ outcome }) => outcome)).toEqual(['timeout', 'ok']);
+    expect(world.events('call.end').map(({ outcome }) => outcome)).toEqual(['timeout', 'ok']);
     await world.host.close();
   });
 
@@ -219,7 +221,7 @@ describe('faults during a call', () => {
     expect(seen).toEqual(
       [1, 2, 3, 4, 5, 6].map((progress) => ({ progress, total: 10, message: `step ${progress}` })),
     );
-    expect(world.told('call.progress')).toHaveLength(6);
+    expect(world.events('call.progress')).toHaveLength(6);
     await world.host.close();
   });
 
@@ -260,7 +262,7 @@ describe('faults during a call', () => {
     });
     const world = await scriptedHost({ server });
     expect((await world.host.call('mcp__s__noisy')).content).toEqual([text('heard')]);
-    expect(world.told('log').length).toBeLessThan(1_000);
+    expect(world.events('log').length).toBeLessThan(1_000);
     await world.host.close();
   });
 
@@ -275,7 +277,7 @@ describe('faults during a call', () => {
         },
       },
     });
-    let world: World | undefined;
+    let world: ScriptedHost | undefined;
     world = await scriptedHost({
       server,
       approve: async ({ tool }) => {
@@ -318,7 +320,7 @@ describe('faults during a call', () => {
     const server = scriptedServer({ eras: 'legacy', tools: { odd: () => raw } });
     const world = await scriptedHost({ server });
     expect(await world.host.call('mcp__s__odd')).toEqual(result);
-    expect(world.told('log').length).toBeGreaterThan(0);
+    expect(world.events('log').length).toBeGreaterThan(0);
     await world.host.close();
   });
 
@@ -360,7 +362,7 @@ describe('faults during a call', () => {
       message: 'breaks (s) returned an error: database away',
       server: 's',
     });
-    expect(world.told('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);
+    expect(world.events('call.end').map(({ outcome }) => outcome)).toEqual(['tool-error', 'error']);
     await world.host.close();
   });
 
@@ -383,7 +385,7 @@ describe('faults during a call', () => {
       'UNKNOWN_TOOL',
       'UNKNOWN_TOOL',
     ]);
-    expect(world.told('call.begin')).toEqual([]);
+    expect(world.events('call.begin')).toEqual([]);
     await world.host.close();
     expect((await failure(world.host.call('mcp__s__echo'))).toJSON()).toEqual({
       code: 'CANCELLED',
@@ -398,7 +400,7 @@ describe('faults during a call', () => {
       message: 'there is no tool called "mcp__s__ecko"',
       hint: 'Did you mean mcp__s__echo?',
     });
-    expect(world.told('call.begin')).toEqual([]);
+    expect(world.events('call.begin')).toEqual([]);
     await world.host.close();
   });
 });

@@ -9,7 +9,9 @@ import {
 import { readUrl } from '../../src/connection/questions-url.ts';
 import type { ElicitAnswer, ElicitRequest } from '../../src/index.ts';
 import { createGate, type Exchange, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World, type WorldOptions } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, type ScriptedHostOptions, scriptedHost } from '../world/scripted-host.ts';
 
 const object = (properties: Record<string, unknown>, required: string[] = []): Record<string, unknown> => ({
   type: 'object',
@@ -167,8 +169,8 @@ type Era = 'legacy' | 'modern';
 async function asking(
   era: Era,
   question: { method: string; params: Record<string, unknown> },
-  options: WorldOptions,
-): Promise<World> {
+  options: ScriptedHostOptions,
+): Promise<ScriptedHost> {
   const server = scriptedServer({
     eras: era,
     tools: { ask: (_args, exchange) => askOnce(era, question, exchange) },
@@ -214,17 +216,17 @@ const sampling = {
 };
 const completion = { role: 'assistant', model: 'scripted', content: text('hello') };
 
-async function answerOf(made: World): Promise<unknown> {
+async function answerOf(made: ScriptedHost): Promise<unknown> {
   const result = await made.host.call('mcp__s__ask');
   const [first] = result.content;
   return first?.type === 'text' ? first.text : undefined;
 }
 
 /** A legacy server gets the error; a modern one has asked in its answer, so the call fails. */
-async function expectRefused(made: World, question: object): Promise<void> {
+async function expectRefused(made: ScriptedHost, question: object): Promise<void> {
   const answer = await answerOf(made).catch((error) => `${error.detail.rpcCode} ${error.message}`);
   expect([question, String(answer).slice(0, 6)]).toEqual([question, '-32602']);
-  expect(made.told('question').filter(({ kind }) => kind !== 'approval')).toEqual([]);
+  expect(made.events('question').filter(({ kind }) => kind !== 'approval')).toEqual([]);
   await made.host.close();
 }
 
@@ -252,10 +254,10 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
       ...(era === 'modern' ? { key: 'q' } : {}),
       session: 'host',
     });
-    expect(made.told('question').filter(({ kind }) => kind === 'elicitation')).toEqual([
-      { id: 'q2', kind: 'elicitation', ...request, call: made.told('call.begin')[0]?.id },
+    expect(made.events('question').filter(({ kind }) => kind === 'elicitation')).toEqual([
+      { id: 'q2', kind: 'elicitation', ...request, call: made.events('call.begin')[0]?.id },
     ]);
-    expect(made.told('answer').at(-1)).toEqual({ id: 'q2', kind: 'elicitation', answer: 'accept' });
+    expect(made.events('answer').at(-1)).toEqual({ id: 'q2', kind: 'elicitation', answer: 'accept' });
     await made.host.close();
   });
 
@@ -279,7 +281,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   it('an answer that does not fit is told to whoever wrote the host', async () => {
     const made = await asking(era, form, { elicit: () => ({ action: 'accept', content: { age: 1.5 } }) });
     await answerOf(made);
-    expect(made.told('log').filter(({ level }) => level === 'error')).toEqual([
+    expect(made.events('log').filter(({ level }) => level === 'error')).toEqual([
       {
         server: 's',
         level: 'error',
@@ -343,7 +345,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
         session: 'host',
       },
     ]);
-    expect(made.told('answer').at(-1)).toEqual({ id: 'q2', kind: 'sampling', answer: 'completed' });
+    expect(made.events('answer').at(-1)).toEqual({ id: 'q2', kind: 'sampling', answer: 'completed' });
     await made.host.close();
   });
 
@@ -456,7 +458,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
       },
     });
     const call = answerOf(made);
-    while (made.told('question').length < 2) await made.clock.advance(1);
+    while (made.events('question').length < 2) await made.clock.advance(1);
     await made.clock.advance(60 * 60 * 1_000);
     gate.open();
     expect(await call).toBe(JSON.stringify({ action: 'accept', content: { name: 'Ada', age: 30 } }));
@@ -468,7 +470,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     const made = await asking(era, form, { elicit: () => new Promise(() => {}) });
     const controller = new AbortController();
     const call = failure(made.host.call('mcp__s__ask', {}, { signal: controller.signal }));
-    while (made.told('question').length < 2) await made.clock.advance(1);
+    while (made.events('question').length < 2) await made.clock.advance(1);
     controller.abort();
     expect((await call).code).toBe('CANCELLED');
     await made.host.close();
@@ -485,7 +487,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     expect(result.content[0]).toEqual(
       text(JSON.stringify({ action: 'accept', content: { name: 'session', age: 30 } })),
     );
-    expect(made.told('question').map((question) => question.session)).toEqual(['s1', 's1']);
+    expect(made.events('question').map((question) => question.session)).toEqual(['s1', 's1']);
     const mute = made.host.session({ approve: () => 'allow' });
     expect((await mute.call('mcp__s__ask')).content[0]).toEqual(text(JSON.stringify({ action: 'cancel' })));
     await made.host.close();

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
 import type { ApprovalAnswer, ElicitAnswer, HostSession, PlugboardError } from '../../src/index.ts';
 import { createGate, type Exchange, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, scriptedHost } from '../world/scripted-host.ts';
 
 const FORM = {
   message: 'Where?',
@@ -52,7 +54,7 @@ const reasons = (signals: readonly AbortSignal[]): unknown =>
   signals.map(({ aborted, reason }) => [aborted, (reason as PlugboardError | undefined)?.code]);
 
 describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) => {
-  const made = (options: Parameters<typeof scriptedHost>[0] = {}): Promise<World> =>
+  const made = (options: Parameters<typeof scriptedHost>[0] = {}): Promise<ScriptedHost> =>
     scriptedHost({ server: patient(era), sessions: { elicit: () => ({ action: 'cancel' }) }, ...options });
 
   it('cancels its calls, here and at the server, and leaves those of others alone', async () => {
@@ -77,7 +79,7 @@ describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) =
     expect(await world.server.seen('notifications/cancelled', 2)).toHaveLength(2);
     expect((await failure(one.call('mcp__s__echo'))).code).toBe('USAGE');
     expect(await two.call('mcp__s__echo')).toMatchObject({ content: [text('here')] });
-    expect(world.told('call.end').map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'ok']);
+    expect(world.events('call.end').map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'ok']);
     await world.host.close();
     expect((await others).code).toBe('CANCELLED');
   });
@@ -98,7 +100,7 @@ describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) =
     filling.end();
     expect((await filled).code).toBe('CANCELLED');
     expect(reasons(form.asked)).toEqual([[true, 'CANCELLED']]);
-    expect(world.told('answer').filter(({ answer }) => answer === 'cancelled')).toHaveLength(2);
+    expect(world.events('answer').filter(({ answer }) => answer === 'cancelled')).toHaveLength(2);
     await world.host.close();
   });
 
@@ -120,7 +122,9 @@ describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) =
 });
 
 describe('work of a session that has not begun', () => {
-  const calling = async (world: World): Promise<{ session: HostSession; calls: Promise<unknown>[] }> => {
+  const calling = async (
+    world: ScriptedHost,
+  ): Promise<{ session: HostSession; calls: Promise<unknown>[] }> => {
     const session = world.host.session({ approve: () => 'allow' });
     const calls = Array.from({ length: MAX_CALLS_PER_SERVER + 1 }, () =>
       failure(session.call('mcp__s__wait')),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { failure } from '../world/failure.ts';
+import { scriptedHost } from '../world/scripted-host.ts';
 
 describe('a session owns what outlives one call', () => {
   it('loaded tools: what one has found the other does not see', async () => {
@@ -57,7 +59,7 @@ describe('a session owns what outlives one call', () => {
     await two.call('mcp__s__echo');
     expect((await failure(three.call('mcp__s__echo'))).code).toBe('APPROVAL_REQUIRED');
     expect((await failure(world.host.call('mcp__s__echo'))).code).toBe('DENIED');
-    expect(world.told('call.begin').map(({ id, session }) => [id, session])).toEqual([
+    expect(world.events('call.begin').map(({ id, session }) => [id, session])).toEqual([
       ['c1', 's1'],
       ['c2', 's1'],
       ['c3', 's2'],

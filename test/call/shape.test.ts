@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../../src/catalog/tokens.ts';
 import type { CallResult, HostOptions } from '../../src/index.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { scratch, scriptedHost, text, type World } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { type ScriptedHost, scratch, scriptedHost } from '../world/scripted-host.ts';
 
 async function giving(
   result: unknown,
   options: Partial<HostOptions> & { entry?: Record<string, unknown>; dir?: string } = {},
-): Promise<World & { result: CallResult }> {
+): Promise<ScriptedHost & { result: CallResult }> {
   const server = scriptedServer({ eras: 'legacy', tools: { get: () => result } });
   const made = await scriptedHost({ server, ...options });
   const answer = await made.host.call('mcp__s__get');
@@ -28,18 +29,18 @@ describe('CAL-5: limits', () => {
       structuredContent: { a: 1 },
       _meta: { k: 'v' },
     };
-    const { result, told } = await giving(given);
+    const { result, events } = await giving(given);
     expect(result).toEqual({ ...given, isError: false });
-    expect(told('log')).toEqual([]);
+    expect(events('log')).toEqual([]);
   });
 
   it('warns above 10 000 tokens and passes it on whole', async () => {
-    const { result, told } = await giving({ content: [text('a'.repeat(40_004))] });
+    const { result, events } = await giving({ content: [text('a'.repeat(40_004))] });
     expect(result).toEqual({ content: [text('a'.repeat(40_004))], isError: false });
-    expect(told('log')).toEqual([
+    expect(events('log')).toEqual([
       { server: 's', level: 'warning', message: 'get answered with about 10001 tokens' },
     ]);
-    expect((await giving({ content: [text('a'.repeat(40_000))] })).told('log')).toEqual([]);
+    expect((await giving({ content: [text('a'.repeat(40_000))] })).events('log')).toEqual([]);
   });
 
   it('cuts above 25 000 tokens; all of it is in a file, and a note says where and how large', async () => {
@@ -109,11 +110,11 @@ describe('CAL-5: limits', () => {
     const made = await scriptedHost({ dir });
     await made.host.close();
     writeFileSync(join(dir, 'home', 'outputs'), 'in the way');
-    const { result, told } = await giving({ content: [text('a'.repeat(200_000))] }, { dir });
+    const { result, events } = await giving({ content: [text('a'.repeat(200_000))] }, { dir });
     expect(result.truncated).toEqual({ tokens: 50_000, file: '' });
     expect(result.content.at(-1)).toMatchObject({ text: expect.stringContaining('It was not saved') });
     // The other world of this home had no such tool, so its pins have a word about it as well.
-    const logs = told('log').filter(({ message }) => !message.startsWith('new since'));
+    const logs = events('log').filter(({ message }) => !message.startsWith('new since'));
     expect(logs.map(({ level, message }) => [level, message.replace(/: [A-Z]+:.*$/, '')])).toEqual([
       ['warning', 'the output of get could not be saved'],
       ['warning', 'get: about 50000 tokens were cut to 25000; the rest is lost'],

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, PlugboardError } from '../../src/index.ts';
 import { type Exchange, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+import { text } from '../world/content.ts';
+import { failure } from '../world/failure.ts';
 import {
-  failure,
+  type ScriptedHost,
+  type ScriptedHostOptions,
   scratch,
   scriptedHost,
-  text,
-  type World,
-  type WorldOptions,
 } from '../world/scripted-host.ts';
 import { until } from '../world/until.ts';
 
@@ -72,13 +72,13 @@ function sent(server: ScriptedServer, method: string): Json[] {
 }
 
 /** Calls the tool and lets time pass until the call has ended. */
-async function run(made: World, options?: CallOptions): Promise<unknown> {
+async function run(made: ScriptedHost, options?: CallOptions): Promise<unknown> {
   const call = made.host.call('mcp__s__work', { a: 1 }, options).catch((error: unknown) => error);
-  while (made.told('call.end').length === 0) await made.clock.advance(100);
+  while (made.events('call.end').length === 0) await made.clock.advance(100);
   return call;
 }
 
-const make = (server: ScriptedServer, more: WorldOptions = {}): Promise<World> =>
+const make = (server: ScriptedServer, more: ScriptedHostOptions = {}): Promise<ScriptedHost> =>
   scriptedHost({ server, ...more });
 
 describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
@@ -105,7 +105,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
       { progress: 0, message: 'reading' },
       { progress: 1, message: 'writing' },
     ]);
-    expect(made.told('call.end')).toEqual([{ id: 'c1', outcome: 'ok', ms: expect.any(Number) }]);
+    expect(made.events('call.end')).toEqual([{ id: 'c1', outcome: 'ok', ms: expect.any(Number) }]);
     await made.host.close();
     expect(JSON.parse(readFileSync(join(made.home, 'tasks.json'), 'utf8'))).toEqual([]);
   });
@@ -232,8 +232,8 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
 
     server.on('tasks/get', () => ({ taskId: 't1', ...done[era] }));
     const second = await make(server, { dir: join(first.home, '..') });
-    while (second.told('log').length === 0) await second.clock.advance(100);
-    const [log] = second.told('log');
+    while (second.events('log').length === 0) await second.clock.advance(100);
+    const [log] = second.events('log');
     const file = /its result is in (.*)$/.exec(log?.message ?? '')?.[1] ?? '';
     expect(log).toEqual({
       server: 's',
@@ -281,15 +281,17 @@ describe('tasks and other things', () => {
         throw new PlugboardError('CONNECT_FAILED', 'nobody listens there');
       },
     });
-    const warned = (): boolean => gone.told('log').some(({ message }) => message.includes('has no result'));
+    const warned = (): boolean => gone.events('log').some(({ message }) => message.includes('has no result'));
     while (!warned()) await gone.clock.advance(10_000);
     await gone.host.close();
     const { pid: _dead, ...left } = { ...kept, server: 's', taskId: 't1' };
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([left, other]);
 
     const back = await make(worker('modern', { states: [done.modern] }), { dir });
-    while (back.told('log').length === 0) await back.clock.advance(100);
-    expect(back.told('log')).toMatchObject([{ level: 'info', message: expect.stringContaining('is done') }]);
+    while (back.events('log').length === 0) await back.clock.advance(100);
+    expect(back.events('log')).toMatchObject([
+      { level: 'info', message: expect.stringContaining('is done') },
+    ]);
     await back.host.close();
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([other]);
   });

@@ -14,7 +14,8 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Exchange, NO_ANSWER, scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost } from '../world/scripted-host.ts';
+import { failure } from '../world/failure.ts';
+import { scriptedHost } from '../world/scripted-host.ts';
 
 const spans = new InMemorySpanExporter();
 const readings = new InMemoryMetricExporter(AggregationTemporality.DELTA);

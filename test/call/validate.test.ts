@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createArgumentChecker } from '../../src/call/argument-check.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { failure, scriptedHost, text, type World } from '../world/scripted-host.ts';
+import { text } from '../world/content.ts';
+import { failure } from '../world/failure.ts';
+import { type ScriptedHost, scriptedHost } from '../world/scripted-host.ts';
 
 const checker = await createArgumentChecker();
 const check = (schema: Record<string, unknown>, args: Record<string, unknown>): string[] =>
@@ -235,7 +237,7 @@ describe('schemas that mean harm (A18)', () => {
 });
 
 describe('the stage', () => {
-  let world: World;
+  let world: ScriptedHost;
   afterEach(() => world.host.close());
 
   // Protocol: 25-tools-17a, 26-tools-35a
@@ -261,7 +263,7 @@ describe('the stage', () => {
     expect(
       server.received.filter((message) => 'method' in message && message.method === 'tools/call'),
     ).toEqual([]);
-    expect(world.told('call.end')).toEqual([
+    expect(world.events('call.end')).toEqual([
       { id: 'c1', outcome: 'error', ms: 0, code: 'INVALID_ARGUMENTS' },
     ]);
   });
@@ -299,7 +301,7 @@ describe('the stage', () => {
       structuredContent: { sum: 'three' },
       isError: false,
     });
-    expect(world.told('log')).toEqual([
+    expect(world.events('log')).toEqual([
       {
         server: 's',
         level: 'warning',

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { acceptCallResult, type ContentBlock } from '../../src/catalog/accept-result.ts';
-
-const text = (value: string) => ({ type: 'text', text: value });
+import { text } from '../world/content.ts';
 
 // Protocol: 25-tools-18c, 26-tools-36c
 describe('F57: acceptCallResult', () => {

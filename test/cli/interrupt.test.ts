@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
 
@@ -32,15 +33,6 @@ async function called(): Promise<number[]> {
   return readFileSync(witness, 'utf8').split(' ').map(Number);
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    // A zombie that nobody has collected yet runs no longer.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
 describe('a signal', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'F5: %s cancels, ends every server and exits with 130',
@@ -54,7 +46,7 @@ describe('a signal', () => {
         stderr: '',
         value: { error: { code: 'CANCELLED', message: `Interrupted by ${signal}.` } },
       });
-      expect(pids.filter(isAlive)).toEqual([]);
+      expect(pids.filter(isRunning)).toEqual([]);
     },
   );
 
@@ -74,7 +66,7 @@ describe('a signal', () => {
         status: 130,
         value: { error: { code: 'CANCELLED', message: 'Interrupted by SIGINT.' } },
       });
-      expect(pids.filter(isAlive)).toEqual([]);
+      expect(pids.filter(isRunning)).toEqual([]);
     },
   );
 
@@ -86,7 +78,7 @@ describe('a signal', () => {
     await pause(POLL_MS);
     child.kill('SIGINT');
     expect((await ended).status).toBe(130);
-    await until('the end of every server', () => !pids.some(isAlive));
+    await until('the end of every server', () => !pids.some(isRunning));
   });
 
   it.each([0, 40, 80, 120, 200, 300])('F5: SIGINT %i ms into the start leaves nothing behind', async (ms) => {
@@ -104,7 +96,7 @@ describe('a signal', () => {
 /** Processes that have the file of this test in their command line. */
 function survivors(mark: string): string[] {
   return readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid) || !isAlive(Number(pid))) return false;
+    if (!/^\d+$/.test(pid) || !isRunning(Number(pid))) return false;
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
     } catch {

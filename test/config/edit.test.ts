@@ -14,18 +14,11 @@ import {
 } from '../../src/config/edit-config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { PlugboardError } from '../../src/errors.ts';
+import { failureJson } from '../world/failure.ts';
 import { scratch } from '../world/scratch.ts';
 
 const run = promisify(execFile);
 const WRITER = fileURLToPath(new URL('../fixtures/config-writer.mjs', import.meta.url));
-
-async function failure(work: Promise<unknown>): Promise<unknown> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  return error instanceof PlugboardError ? error.toJSON() : error;
-}
 
 describe('edits: CFG-5', () => {
   it.each(['local', 'project', 'user'] as const)(
@@ -88,7 +81,7 @@ describe('edits: CFG-5', () => {
     const target = editTarget('project', { home, projectRoot: root });
     const before = '{\n  "mcpServers": {\n    "a": {\n      "command": "x" // mine\n    }\n  }\n}\n';
     write('.mcp.json', before);
-    expect(await failure(setServer(target, 'a', { command: 'y' }, { home }))).toEqual({
+    expect(await failureJson(setServer(target, 'a', { command: 'y' }, { home }))).toEqual({
       code: 'USAGE',
       server: 'a',
       message: `Server "a" exists already in project scope (${target.file}).`,
@@ -102,7 +95,7 @@ describe('edits: CFG-5', () => {
   it('refuses a name that cannot be one before it touches anything', async () => {
     const { root, home } = scratch();
     const target = editTarget('user', { home, projectRoot: root });
-    expect(await failure(setServer(target, '-a', { command: 'y' }, { home }))).toMatchObject({
+    expect(await failureJson(setServer(target, '-a', { command: 'y' }, { home }))).toMatchObject({
       code: 'USAGE',
     });
     expect(existsSync(home.dir)).toBe(false);
@@ -180,10 +173,10 @@ describe('F53: a file that does not parse is never overwritten', () => {
       hint: 'Fix the file first; nothing was changed.',
     };
     expect([
-      await failure(setServer(target, 'a', { command: 'x' }, { home, replace: true })),
-      await failure(removeServer(target, 'a', { home })),
-      await failure(setEnabled(target, 'a', false, { home })),
-      await failure(setValue(file, ['x'], 1, { home })),
+      await failureJson(setServer(target, 'a', { command: 'x' }, { home, replace: true })),
+      await failureJson(removeServer(target, 'a', { home })),
+      await failureJson(setEnabled(target, 'a', false, { home })),
+      await failureJson(setValue(file, ['x'], 1, { home })),
     ]).toEqual([refusal, refusal, refusal, refusal]);
     expect(read('.mcp.json')).toBe(text);
   });
@@ -199,7 +192,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     const { root, home, read, write } = scratch();
     const file = write('.mcp.json', text);
     const target = editTarget('project', { home, projectRoot: root });
-    expect(await failure(setServer(target, 'a', { command: 'x' }, { home }))).toMatchObject({
+    expect(await failureJson(setServer(target, 'a', { command: 'x' }, { home }))).toMatchObject({
       code: 'CONFIG_UNWRITABLE',
       message: file + message,
     });
@@ -210,7 +203,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     const { root, home } = scratch();
     mkdirSync(join(root, '.mcp.json'));
     const target = editTarget('project', { home, projectRoot: root });
-    expect(await failure(setServer(target, 'a', { command: 'x' }, { home }))).toEqual({
+    expect(await failureJson(setServer(target, 'a', { command: 'x' }, { home }))).toEqual({
       code: 'CONFIG_UNWRITABLE',
       message: `${target.file} cannot be written: it is a folder.`,
       hint: 'Nothing was changed; try again when that is fixed.',

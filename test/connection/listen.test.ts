@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ACKNOWLEDGE_MS } from '../../src/connection/listen.ts';
 import { type FakeClock, fakeClock, NO_ANSWER, RpcError, scriptedServer } from '../../src/testing/index.ts';
-import { World } from '../world/host-world.ts';
+import { HostWorld } from '../world/host-world.ts';
 
-let world: World;
+let world: HostWorld;
 let clock: FakeClock;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
   clock = fakeClock();
 });
 afterEach(() => world.end());

@@ -2,13 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
 import { createGate, type FakeClock, fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { exists, fixture, outcome, status, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { exists, fixture, HostWorld, outcome, status } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
-let world: World;
+let world: HostWorld;
 let clock: FakeClock;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
   clock = fakeClock();
 });
 afterEach(() => world.end());

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { World } from '../world/daemon-world.ts';
+import type { DaemonWorld } from '../world/daemon-world.ts';
 
 type Message = Record<string, unknown>;
 
@@ -26,7 +26,7 @@ export class Agent {
   said = '';
 
   constructor(
-    world: Pick<World, 'project'>,
+    world: Pick<DaemonWorld, 'project'>,
     command: readonly string[],
     env: NodeJS.ProcessEnv,
     keepStderr = false,

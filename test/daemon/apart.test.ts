@@ -4,11 +4,11 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ServerUse } from '../../src/daemon/protocol/daemon-report.ts';
-import { World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 

@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ServerReport } from '../../src/host/host-report.ts';
-import { isRunning, World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 
 interface Ran {
@@ -12,9 +13,9 @@ interface Ran {
   readonly stderr: string;
 }
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 

@@ -4,16 +4,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
 import { until } from '../world/until.ts';
 
 /** Longer than a test: a wait for it does not end in time. */
 const FOR_EVER_MS = 600_000;
 const FIXTURES = fileURLToPath(new URL('../fixtures', import.meta.url));
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 

@@ -7,7 +7,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isRunning, World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
@@ -22,10 +23,10 @@ interface Serving {
   readonly manageToken: string;
 }
 
-let world: World;
+let world: DaemonWorld;
 const children: ChildProcess[] = [];
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(async () => {
   for (const child of children.splice(0)) {

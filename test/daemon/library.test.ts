@@ -7,7 +7,8 @@ import type { ServerEntry } from '../../src/config/entry.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HostEvents, HostOptions } from '../../src/host/host-options.ts';
-import { isRunning, World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 
 const ERAS = [
@@ -15,10 +16,10 @@ const ERAS = [
   { era: 'modern', words: ['modern'] },
 ];
 
-let world: World;
+let world: DaemonWorld;
 let hosts: Host[];
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
   hosts = [];
 });
 afterEach(async () => {

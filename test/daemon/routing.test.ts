@@ -1,7 +1,8 @@
 /** CON-11, A7: what a shared server asks and says reaches the agent whose call it is about, and nobody else. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRunning, World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 import type { Agent } from './agent.ts';
 
@@ -11,9 +12,9 @@ const ERAS = [
   { era: 'modern', words: ['modern'] },
 ];
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 

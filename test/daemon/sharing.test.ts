@@ -4,15 +4,16 @@ import { lstatSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isRunning, World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 
 const AGENTS = 10;
 const MANY_MS = 120_000;
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 
@@ -193,7 +194,7 @@ it('CON-11: only its user can reach the daemon: private folder and socket, and a
 });
 
 it('CON-11: a home with a path too long for a socket has a daemon all the same', async () => {
-  const long = new World(`plugboard-${'x'.repeat(90)}-`);
+  const long = new DaemonWorld(`plugboard-${'x'.repeat(90)}-`);
   try {
     long.configure({ s: long.server() });
     const [a, b] = await Promise.all([long.agent().open(), long.agent().open()]);

@@ -5,16 +5,17 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isOurs } from '../../src/daemon/protocol/daemon-place.ts';
 import { onTerminal } from '../cli/on-terminal.ts';
-import { isRunning, World } from '../world/daemon-world.ts';
+import { DaemonWorld } from '../world/daemon-world.ts';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 import type { Agent } from './agent.ts';
 
 /** Two builds, each with a daemon to start and to end. */
 const TWO_BUILDS_MS = 60_000;
 
-let world: World;
+let world: DaemonWorld;
 beforeEach(() => {
-  world = new World();
+  world = new DaemonWorld();
 });
 afterEach(() => world.close());
 
@@ -143,7 +144,7 @@ it('CON-11: a folder that others could enter is closed to them, and what another
 });
 
 it('CON-11: an agent for whom no daemon can be had is served all the same, and its stderr says why', async () => {
-  const long = new World(`plugboard-${'x'.repeat(90)}-`);
+  const long = new DaemonWorld(`plugboard-${'x'.repeat(90)}-`);
   try {
     long.configure({ s: long.server() });
     // Where its socket would have to be is something else.

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defineServer, http, tool } from '../../src/kit/index.ts';
 import { modern, post } from '../serve/bare-client.ts';
-import { allClients, type Json, openWorld, type RawClient, type World } from '../world/raw-gateway.ts';
+import {
+  allClients,
+  type Json,
+  openRawGateway,
+  type RawClient,
+  type RawGateway,
+} from '../world/raw-gateway.ts';
 
 const TOOLS = [
   'seen',
@@ -61,11 +67,11 @@ const answers = {
   'completion/complete': { error: { code: -32603, message: 'no index', data: { retry: true } } },
 };
 
-let world: World;
+let world: RawGateway;
 let clients: readonly RawClient[];
 
 beforeAll(async () => {
-  world = await openWorld({
+  world = await openRawGateway({
     old: { era: 'legacy', answers },
     new: { era: 'modern', answers },
     far: { era: 'modern', over: 'http', answers },

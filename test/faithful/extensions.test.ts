@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   allClients,
   type Json,
-  openWorld,
+  openRawGateway,
   type RawClient,
+  type RawGateway,
   seenBy,
-  type World,
 } from '../world/raw-gateway.ts';
 
 const UI = 'io.modelcontextprotocol/ui';
@@ -61,12 +61,12 @@ const CAPABILITIES = {
 };
 
 describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) => {
-  let world: World;
+  let world: RawGateway;
   let able: readonly RawClient[];
   let unable: readonly RawClient[];
 
   beforeAll(async () => {
-    world = await openWorld({
+    world = await openRawGateway({
       apps: { era, capabilities: CAPABILITIES, answers },
       plain: { era, answers: plain },
     });
@@ -187,7 +187,7 @@ describe.each(['legacy', 'modern'] as const)('extensions of a %s server', (era) 
 it('SRV-10.10: an extension of two servers needs a server’s name; a lone server has every address', async () => {
   const skills = { 'skills/list': { result: { skills: [] } } };
   const capabilities = { tools: {}, extensions: { [SKILLS]: {} } };
-  const world = await openWorld({
+  const world = await openRawGateway({
     a: {
       era: 'modern',
       capabilities: { ...capabilities, resources: {} },
@@ -215,7 +215,7 @@ it('SRV-10.10: an extension of two servers needs a server’s name; a lone serve
 });
 
 it('SRV-10.10: the extensions of a client reach modern servers with each of its requests', async () => {
-  const world = await openWorld({
+  const world = await openRawGateway({
     near: { era: 'modern', capabilities: CAPABILITIES, answers },
     far: { era: 'modern', over: 'http', capabilities: CAPABILITIES, answers },
   });

@@ -5,17 +5,17 @@ import { serveHttp, serveStdio } from '../../src/serve/index.ts';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
 import { type SmallHost, smallHost } from '../serve/small-host.ts';
-import { openWorld, type World } from '../world/raw-gateway.ts';
+import { openRawGateway, type RawGateway } from '../world/raw-gateway.ts';
 
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-let world: World;
+let world: RawGateway;
 
 beforeAll(async () => {
-  world = await openWorld({ old: { era: 'legacy' } });
+  world = await openRawGateway({ old: { era: 'legacy' } });
 });
 
 afterAll(() => world.close());

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allClients, type Json, openWorld, type RawClient, type World } from '../world/raw-gateway.ts';
+import {
+  allClients,
+  type Json,
+  openRawGateway,
+  type RawClient,
+  type RawGateway,
+} from '../world/raw-gateway.ts';
 import { OFFICIAL } from './official-schemas.ts';
 import { KINDS, SdkClient } from './sdk-client.ts';
 
@@ -130,11 +136,11 @@ const fine = {
 
 const SERVERS = ['good', 'good-new', 'good-far'];
 const reports: string[] = [];
-let world: World;
+let world: RawGateway;
 let clients: readonly RawClient[];
 
 beforeAll(async () => {
-  world = await openWorld({
+  world = await openRawGateway({
     good: { era: 'legacy', answers: fine },
     'good-new': { era: 'modern', answers: fine },
     'good-far': { era: 'modern', over: 'http', answers: fine },
@@ -253,9 +259,9 @@ describe('schemas', () => {
     { name: 'header', inputSchema: schema({ properties: { a: { type: 'object', 'x-mcp-header': 'A' } } }) },
   ];
   const logged: string[] = [];
-  let small: World;
+  let small: RawGateway;
   beforeAll(async () => {
-    small = await openWorld({
+    small = await openRawGateway({
       s: {
         era: 'legacy',
         answers: { 'tools/list': { result: { tools } }, 'tools/call': { result: { content: [] } } },

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RemoteEntry, ServerEntry } from '../../src/config/entry.ts';
-import type { PlugboardError } from '../../src/errors.ts';
 import { createHost, type Host } from '../../src/host/host.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { LineClient, MODERN } from '../serve/line-client.ts';
+import { failure } from '../world/failure.ts';
 import { startPlainLogin, TOKEN_LIFE_MS } from './plain-login.ts';
 
 const closers: (() => unknown)[] = [];
@@ -55,11 +55,6 @@ async function signedIn(url: string): Promise<void> {
   if (page.status !== 200) throw new Error(`the browser ended with ${page.status}`);
 }
 
-const rejection = (work: Promise<unknown>): Promise<PlugboardError> =>
-  work.then(
-    () => Promise.reject(new Error('It did not reject.')),
-    (error: PlugboardError) => error,
-  );
 const statusOf = (host: Host, name: string): string | undefined =>
   host.servers().find((server) => server.name === name)?.status;
 
@@ -115,7 +110,7 @@ describe('logins', () => {
     const servers = { a: { url: as.url } };
     const host = await hostOf({ servers, home, openUrl: signedIn });
     await host.ready();
-    const error = await rejection(host.login('a'));
+    const error = await failure(host.login('a'));
     const [report] = host.servers();
     await host.close();
     const next = await hostOf({ servers, home });
@@ -177,7 +172,7 @@ describe.each(['2025-11-25', MODERN])('required and disconnected servers, for a 
     await rm(file);
     const host = await hostOf({ servers, home });
     const known = host.tools().length > 0;
-    const ready = await rejection(host.ready());
+    const ready = await failure(host.ready());
     const client = await lineClient(host, version);
     await expect(client.open()).rejects.toMatchObject({
       data: { code: 'REQUIRED_FAILED', server: 'needed' },
@@ -192,7 +187,7 @@ describe.each(['2025-11-25', MODERN])('required and disconnected servers, for a 
     await client.open();
     await host.disconnect('other');
     const answer = await client.request('tools/call', { name: 'other__asks', arguments: {} });
-    const error = await rejection(host.call('mcp__other__asks'));
+    const error = await failure(host.call('mcp__other__asks'));
     expect({ answer, error: error.toJSON() }).toMatchObject({
       answer: {
         isError: true,

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   allClients,
   type Json,
-  openWorld,
+  openRawGateway,
   type RawClient,
+  type RawGateway,
   seenBy,
-  type World,
 } from '../world/raw-gateway.ts';
 
 const TRACE = {
@@ -58,11 +58,11 @@ const answers = {
   'completion/complete': { result: { completion: { values: ['a'] }, _meta: RESULT_META } },
 };
 
-let world: World;
+let world: RawGateway;
 let clients: readonly RawClient[];
 
 beforeAll(async () => {
-  world = await openWorld({
+  world = await openRawGateway({
     old: { era: 'legacy', answers },
     new: { era: 'modern', answers },
     far: { era: 'modern', over: 'http', answers },

@@ -55,7 +55,7 @@ function person(roots: string[]): Person {
 }
 
 /** Reads until the answer is the one: what a server does with new roots takes it a moment. */
-async function until(read: () => Promise<string>, wanted: string): Promise<string> {
+async function readUntil(read: () => Promise<string>, wanted: string): Promise<string> {
   for (let tries = 0; tries < 200; tries += 1) {
     const answer = await read();
     if (answer === wanted) return answer;
@@ -81,11 +81,11 @@ it(
     try {
       await client.connect(transport);
       await client.listTools();
-      expect(await until(() => someone.read(ann), 'of ann')).toBe('of ann');
+      expect(await readUntil(() => someone.read(ann), 'of ann')).toBe('of ann');
       expect(await someone.read(bob)).toContain('Access denied');
       someone.roots = [bob];
       await client.sendRootsListChanged();
-      expect(await until(() => someone.read(bob), 'of bob')).toBe('of bob');
+      expect(await readUntil(() => someone.read(bob), 'of bob')).toBe('of bob');
     } finally {
       await client.close();
       removeHome(scratch);
@@ -115,8 +115,8 @@ it(
       }
       const [first, second] = people;
       expect([
-        await until(() => first.read(ann), 'of ann'),
-        await until(() => second.read(bob), 'of bob'),
+        await readUntil(() => first.read(ann), 'of ann'),
+        await readUntil(() => second.read(bob), 'of bob'),
       ]).toEqual(['of ann', 'of bob']);
       expect([await first.read(bob), await second.read(ann)].map((text) => text.slice(0, 13))).toEqual([
         'Access denied',
@@ -124,7 +124,7 @@ it(
       ]);
       first.roots = [bob];
       await first.client.sendRootsListChanged();
-      expect(await until(() => first.read(bob), 'of bob')).toBe('of bob');
+      expect(await readUntil(() => first.read(bob), 'of bob')).toBe('of bob');
       expect(await first.read(ann)).toContain('Access denied');
     } finally {
       for (const { client } of people) await client.close();

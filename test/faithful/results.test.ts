@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allClients, type Json, openWorld, type RawClient, type World } from '../world/raw-gateway.ts';
+import { text } from '../world/content.ts';
+import {
+  allClients,
+  type Json,
+  openRawGateway,
+  type RawClient,
+  type RawGateway,
+} from '../world/raw-gateway.ts';
 import { OFFICIAL } from './official-schemas.ts';
 import { KINDS, SdkClient } from './sdk-client.ts';
 
 const ICONS = [{ src: 'https://example.com/i.png' }];
 const FUTURE = { 'x-future': { deep: [1, null] } };
-const text = (value: string): Json => ({ type: 'text', text: value });
 
 /** Legal in every revision since 2025-06-18, with members that none has. */
 const RICH = {
@@ -106,10 +112,10 @@ const answers = {
   'completion/complete': { result: { completion: { values: ['a'], total: 1.5, hasMore: false, ...FUTURE } } },
 };
 
-let world: World;
+let world: RawGateway;
 let clients: readonly RawClient[];
 beforeAll(async () => {
-  world = await openWorld(
+  world = await openRawGateway(
     {
       old: { era: 'legacy', answers },
       new: { era: 'modern', answers },

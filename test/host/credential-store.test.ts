@@ -8,7 +8,7 @@ import { createHost, type Host } from '../../src/host/host.ts';
 import type { CredentialStore, HostEvents, HostOptions } from '../../src/index.ts';
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { failure } from '../transport/http-recorder.ts';
+import { failure } from '../world/failure.ts';
 import { SOON } from '../world/login-world.ts';
 
 const REDIRECT = 'https://app.example/callback';

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toAnthropic } from '../../src/adapters/index.ts';
-import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
+import { createHost, type Host, type HostOptions } from '../../src/index.ts';
 import { createGate, type Exchange, scriptedServer } from '../../src/testing/index.ts';
+import { failureJson } from '../world/failure.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -54,12 +55,6 @@ async function made(options: HostOptions = {}, era: 'modern' | 'legacy' = 'moder
   await host.ready();
   return { host, home, logged };
 }
-
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (value) => expect.fail(`it resolved with ${JSON.stringify(value)}`),
-    (error: unknown) => (error instanceof PlugboardError ? error.toJSON() : error),
-  );
 
 const decision = (host: Host): unknown => host.session().approvalOf('mcp__s__add')?.decision;
 
@@ -113,18 +108,18 @@ describe('allow()', () => {
 
   it('refuses unknown tools, other words, and what a rule denies', async () => {
     const { host, home } = await made();
-    expect(await failure(host.allow('mcp__s__none', 'session'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
-    expect(await failure(host.allow('mcp__s__add', 'forever' as never))).toMatchObject({
+    expect(await failureJson(host.allow('mcp__s__none', 'session'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
+    expect(await failureJson(host.allow('mcp__s__add', 'forever' as never))).toMatchObject({
       code: 'USAGE',
       hint: expect.stringContaining('"session"'),
     });
     const subset = host.session({ tools: { exclude: ['mcp__s__add'] } });
-    expect(await failure(subset.allow('mcp__s__add', 'session'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
+    expect(await failureJson(subset.allow('mcp__s__add', 'session'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
     writeFileSync(join(home, 'config.json'), JSON.stringify({ permissions: { deny: ['mcp__s__add'] } }));
     await host.reload();
-    expect(await failure(host.allow('mcp__s__add', 'always'))).toMatchObject({ code: 'DENIED' });
+    expect(await failureJson(host.allow('mcp__s__add', 'always'))).toMatchObject({ code: 'DENIED' });
     subset.end();
-    expect(await failure(subset.allow('mcp__s__secret', 'session'))).toMatchObject({ code: 'USAGE' });
+    expect(await failureJson(subset.allow('mcp__s__secret', 'session'))).toMatchObject({ code: 'USAGE' });
   });
 
   it('under an ask rule, always is for the session', async () => {
@@ -161,9 +156,11 @@ describe('checkArguments()', () => {
     expect(host.approvalOf('call_tool', { ...wrapped('mcp__s__add') })?.decision).toBe('ask');
     await host.allow('call_tool', 'session', { ...wrapped('mcp__s__add') });
     expect(host.approvalOf('mcp__s__add')?.decision).toBe('allow');
-    expect(await failure(host.allow('call_tool', 'session'))).toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    expect(await failureJson(host.allow('call_tool', 'session'))).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+    });
     await host.close();
-    expect(await failure(host.allow('mcp__s__add', 'session'))).toMatchObject({
+    expect(await failureJson(host.allow('mcp__s__add', 'session'))).toMatchObject({
       code: 'CANCELLED',
       message: 'the host was closed',
       hint: 'Make another one with createHost().',
@@ -178,7 +175,7 @@ describe('a callback that throws', () => {
 
   it('elicit: the call of a modern server fails with the name of the function', async () => {
     const { host, logged } = await made({ approve: () => 'allow', elicit });
-    expect(await failure(host.call('mcp__s__ask'))).toEqual({
+    expect(await failureJson(host.call('mcp__s__ask'))).toEqual({
       code: 'USAGE',
       message: 'the question of s was not answered: elicit() failed: no window',
       server: 's',
@@ -200,7 +197,7 @@ describe('options of a call and events', () => {
   it('refuses values that have no meaning', async () => {
     const { host } = await made({ approve: () => 'allow' });
     const calling = (options: unknown): Promise<unknown> =>
-      failure(host.call('mcp__s__add', { a: 1 }, options as never));
+      failureJson(host.call('mcp__s__add', { a: 1 }, options as never));
     for (const [name, value] of [
       ['timeoutMs', -1],
       ['timeoutMs', 0],
@@ -232,7 +229,7 @@ describe('options of a call and events', () => {
       host.prompt('s', 'p', {}, odd),
       host.request('s', 'x/y', {}, odd),
     ])
-      expect(await failure(work)).toMatchObject({ code: 'CONFIG_INVALID' });
+      expect(await failureJson(work)).toMatchObject({ code: 'CONFIG_INVALID' });
     const nothing = { signal: null, timeoutMs: null, onProgress: undefined } as never;
     expect(await host.call('mcp__s__add', { a: 1 }, nothing)).toMatchObject({ isError: false });
   });
@@ -244,7 +241,7 @@ describe('options of a call and events', () => {
       [Number.POSITIVE_INFINITY, 'a is Infinity'],
       [() => 1, 'a is a function'],
     ])
-      expect(await failure(host.call('mcp__s__add', { a }))).toMatchObject({
+      expect(await failureJson(host.call('mcp__s__add', { a }))).toMatchObject({
         code: 'INVALID_ARGUMENTS',
         message: `mcp__s__add was not called: ${what}, which JSON does not have`,
       });
@@ -299,9 +296,9 @@ describe('a host that was closed', () => {
       host.search('add'),
       host.read('s', 'a://b'),
     ])
-      expect(await failure(work)).toEqual(closed);
+      expect(await failureJson(work)).toEqual(closed);
     for (const call of [host.call('mcp__s__add', { a: 1 }), session.call('mcp__s__add', { a: 1 })])
-      expect(await failure(call)).toMatchObject({ code: 'CANCELLED' });
+      expect(await failureJson(call)).toMatchObject({ code: 'CANCELLED' });
   });
 
   it('rejects ready() that waits', async () => {
@@ -315,7 +312,7 @@ describe('a host that was closed', () => {
       });
     const home = mkdtempSync(join(tmpdir(), 'plugboard-decisions-'));
     const host = await createHost({ home, cwd: home, env: {}, servers: { slow: { inProcess: slow } } });
-    const ready = failure(host.ready());
+    const ready = failureJson(host.ready());
     await asked.opened;
     await host.close();
     gate.open();

@@ -10,12 +10,13 @@ import {
   type ScriptedServer,
   scriptedServer,
 } from '../../src/testing/index.ts';
-import { report, status, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { HostWorld, report, status } from '../world/host-world.ts';
 
-let world: World;
+let world: HostWorld;
 let clock: FakeClock;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
   clock = fakeClock();
 });
 afterEach(() => world.end());

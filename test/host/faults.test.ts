@@ -1,12 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { exists, fixture, outcome, report, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { exists, fixture, HostWorld, outcome, report } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
-let world: World;
+let world: HostWorld;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
 });
 afterEach(() => world.end());
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HeadersRequest, HostOptions, ServerEntry } from '../../src/index.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
-import { failure } from '../transport/http-recorder.ts';
+import { failure } from '../world/failure.ts';
 
 let server: HttpServer;
 let home: string;

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ConnectionServer, startConnectionServer } from '../fixtures/connection-http.mjs';
 import { startHttpProxy } from '../fixtures/http-proxy.mjs';
-import { outcome, report, status, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { HostWorld, outcome, report, status } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
-let world: World;
+let world: HostWorld;
 let server: ConnectionServer;
 beforeEach(async () => {
-  world = new World();
+  world = new HostWorld();
   server = await startConnectionServer();
   world.onEnd(() => server.close());
 });

@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHost, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
+import { createHost, type Host, type HostOptions } from '../../src/index.ts';
 import { defineServer, resource, tool } from '../../src/kit/index.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
+import { failureJson } from '../world/failure.ts';
 
 const hosts: Host[] = [];
 
@@ -52,12 +53,6 @@ function traces(home: string, words: readonly string[]): string[] {
     .map((each) => join(each.parentPath, each.name))
     .filter((file) => words.some((word) => readFileSync(file, 'utf8').includes(word)));
 }
-
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => undefined,
-    (error: unknown) => (error instanceof PlugboardError ? error.toJSON() : error),
-  );
 
 describe('servers in this process', () => {
   it('calls a server of the kit, reads from it, and shows where it runs', async () => {
@@ -210,7 +205,7 @@ describe('servers in this process', () => {
 
   it('refuses what is not a server, what is two kinds at once, and the key in a file', async () => {
     const refused = (entry: unknown): Promise<unknown> =>
-      failure(hostWith({ x: entry } as HostOptions['servers']));
+      failureJson(hostWith({ x: entry } as HostOptions['servers']));
     expect(await refused({ inProcess: {} })).toMatchObject({
       code: 'CONFIG_INVALID',
       message: 'x: "inProcess" must be a server, or a function that makes one.',
@@ -230,7 +225,9 @@ describe('servers in this process', () => {
         hint: 'Remove it, and give the program to start ("command") or an address ("url").',
       },
     ]);
-    expect(await failure(host.save('y', { inProcess: weather() }))).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(await failureJson(host.save('y', { inProcess: weather() }))).toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
   });
 
   it('is added and removed while the host runs, and stays out of the daemon', async () => {

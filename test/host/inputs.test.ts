@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { InputRequest } from '../../src/config/input-values.ts';
-import { FIXTURES, World } from '../world/host-world.ts';
+import { FIXTURES, HostWorld } from '../world/host-world.ts';
 
-let world: World;
+let world: HostWorld;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
 });
 afterEach(() => world.end());
 

@@ -8,12 +8,12 @@ import {
   type GrantDetails,
   type Host,
   type HostOptions,
-  PlugboardError,
   type Sandbox,
   type ServerEntry,
 } from '../../src/index.ts';
 import { defineServer, prompt, tool } from '../../src/kit/index.ts';
 import { createGate, createTestHost, fakeClock, scriptedServer } from '../../src/testing/index.ts';
+import { failureJson } from '../world/failure.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -27,12 +27,6 @@ async function testHost(options: HostOptions): Promise<Host> {
   return host;
 }
 
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => (error instanceof PlugboardError ? error.toJSON() : error),
-  );
-
 const greeter = (): HostOptions['servers'] => ({
   s: { inProcess: scriptedServer({ tools: { greet: () => 'hello' } }) },
 });
@@ -41,7 +35,7 @@ describe('hints of the library name code, not commands', () => {
   it('doc fault 12: a call that no one can be asked about says what the author can do', async () => {
     const logged: string[] = [];
     const host = await testHost({ servers: greeter(), log: ({ message }) => logged.push(message) });
-    expect(await failure(host.call('mcp__s__greet'))).toEqual({
+    expect(await failureJson(host.call('mcp__s__greet'))).toEqual({
       code: 'APPROVAL_REQUIRED',
       message: 'mcp__s__greet has to be approved: this server is not marked "trusted": true',
       server: 's',
@@ -53,15 +47,15 @@ describe('hints of the library name code, not commands', () => {
   it('unknown servers, resources and missing logins point to methods of the host', async () => {
     const server = scriptedServer({ capabilities: { tools: {}, resources: {} } });
     const host = await testHost({ servers: { s: { inProcess: server } } });
-    expect(await failure(host.read('nothing-like-it', 'a://b'))).toMatchObject({
+    expect(await failureJson(host.read('nothing-like-it', 'a://b'))).toMatchObject({
       code: 'UNKNOWN_SERVER',
       hint: 'host.servers() lists those that there are: s.',
     });
-    expect(await failure(host.login('s'))).toMatchObject({ code: 'USAGE' });
+    expect(await failureJson(host.login('s'))).toMatchObject({ code: 'USAGE' });
     server.on('resources/read', () => {
       throw Object.assign(new Error('Resource not found'), { code: -32002 });
     });
-    expect(await failure(host.complete({ type: 'x' } as never, { name: 'a', value: '' }))).toMatchObject({
+    expect(await failureJson(host.complete({ type: 'x' } as never, { name: 'a', value: '' }))).toMatchObject({
       code: 'INVALID_ARGUMENTS',
       hint: "Give { type: 'ref/prompt', server, name } or { type: 'ref/resource', server, uri }.",
     });
@@ -82,10 +76,10 @@ describe('hints of the library name code, not commands', () => {
       ],
     });
     const host = await testHost({ servers: { s: { inProcess: kit, approval: 'approve' } } });
-    expect(await failure(host.prompt('s', 'unlike-any'))).toMatchObject({
+    expect(await failureJson(host.prompt('s', 'unlike-any'))).toMatchObject({
       hint: 'host.prompts("s") lists those that there are.',
     });
-    expect(await failure(host.call('mcp__s__deploy'))).toMatchObject({
+    expect(await failureJson(host.call('mcp__s__deploy'))).toMatchObject({
       code: 'PROTOCOL_ERROR',
       hint: 'Give createHost or host.session() the option "elicit".',
     });
@@ -104,7 +98,7 @@ describe('hints of the library name code, not commands', () => {
 describe('answers of approve', () => {
   const calling = async (options: HostOptions, signal?: AbortSignal): Promise<unknown> => {
     const host = await testHost({ servers: greeter(), ...options });
-    return failure(host.call('mcp__s__greet', {}, { signal }));
+    return failureJson(host.call('mcp__s__greet', {}, { signal }));
   };
 
   it('a denial is reported as the user’s decision', async () => {
@@ -186,7 +180,7 @@ describe('options', () => {
     ],
   ])('refuses %j', async (options, message, hint) => {
     const home = mkdtempSync(join(tmpdir(), 'plugboard-options-'));
-    expect(await failure(createHost({ home, cwd: home, ...options } as HostOptions))).toEqual({
+    expect(await failureJson(createHost({ home, cwd: home, ...options } as HostOptions))).toEqual({
       code: 'CONFIG_INVALID',
       message: `createHost: ${message}`,
       hint,
@@ -226,7 +220,7 @@ describe('options', () => {
     ['x', '"x"'],
     [[], 'of type array'],
   ])('refuses %j in place of options', async (options, what) => {
-    expect(await failure(createHost(options as never))).toEqual({
+    expect(await failureJson(createHost(options as never))).toEqual({
       code: 'CONFIG_INVALID',
       message: 'createHost: the options must be an object',
       hint: `They are ${what}.`,
@@ -291,9 +285,9 @@ describe('entries given in code', () => {
     ],
   ])('refuses %j in createHost and host.add', async (entry, message, hint) => {
     const refusal = { code: 'CONFIG_INVALID', message, server: 's', ...(hint === undefined ? {} : { hint }) };
-    expect(await failure(testHost({ servers: { s: entry } as never }))).toEqual(refusal);
+    expect(await failureJson(testHost({ servers: { s: entry } as never }))).toEqual(refusal);
     const host = await testHost({ servers: {} });
-    expect(await failure(host.add('s', entry as never))).toEqual(refusal);
+    expect(await failureJson(host.add('s', entry as never))).toEqual(refusal);
     expect(host.servers()).toEqual([]);
   });
 
@@ -370,8 +364,8 @@ describe('a session that has ended', () => {
       message: `the session ${session.id} has ended`,
       hint: 'Make another one with host.session().',
     };
-    expect(await failure(session.call('mcp__s__greet'))).toEqual(ended);
-    expect(await failure(session.read('s', 'a://b'))).toEqual(ended);
+    expect(await failureJson(session.call('mcp__s__greet'))).toEqual(ended);
+    expect(await failureJson(session.read('s', 'a://b'))).toEqual(ended);
     expect((await host.call('mcp__s__greet')).isError).toBe(false);
   });
 });

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fakeClock, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
-import { fixture, World } from '../world/host-world.ts';
+import { fixture, HostWorld } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
-let world: World;
+let world: HostWorld;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
 });
 afterEach(() => world.end());
 

@@ -12,7 +12,7 @@ import type { HostOptions } from '../../src/host/host-options.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
 import { startHttpServer } from '../fixtures/http-server.mjs';
 import { AUTHORITY, startOddProxy, startProxy, startTlsFront, TLS } from '../fixtures/proxied.mjs';
-import { failure } from '../transport/http-recorder.ts';
+import { failure } from '../world/failure.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Host, type HostOptions, jsonOf, PlugboardError, textOf } from '../../src/index.ts';
+import { type Host, type HostOptions, jsonOf, textOf } from '../../src/index.ts';
 import { createTestHost, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
+import { failureText } from '../world/failure.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -25,12 +26,6 @@ async function world(options: HostOptions = {}): Promise<{ host: Host; server: S
   return { host, server };
 }
 
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => (error instanceof PlugboardError ? [error.code, error.message, error.hint] : error),
-  );
-
 describe('results', () => {
   it('are read as text and as values, typed by the caller', async () => {
     const { host } = await world();
@@ -53,13 +48,13 @@ describe('raw requests', () => {
     server.on('mine/ask', ({ params }) => ({ answer: params['question'] }));
     expect(await host.request('s', 'mine/ask', { question: 'why' })).toEqual({ answer: 'why' });
     expect(await host.session().request('s', 'mine/ask', { question: 'how' })).toEqual({ answer: 'how' });
-    expect(await failure(host.request('nothing', 'mine/ask'))).toContain('UNKNOWN_SERVER');
+    expect(await failureText(host.request('nothing', 'mine/ask'))).toContain('UNKNOWN_SERVER');
   });
 
   it('do not go around approvals and what else the host does', async () => {
     const { host, server } = await world({ servers: undefined });
     await host.add('s', { inProcess: server, approval: 'prompt' });
-    expect(await failure(host.request('s', 'tools/call', { name: 'say' }))).toEqual([
+    expect(await failureText(host.request('s', 'tools/call', { name: 'say' }))).toEqual([
       'USAGE',
       '"tools/call" is not sent as a raw request',
       'Use call(), which asks for approval.',
@@ -72,8 +67,8 @@ describe('raw requests', () => {
       '',
       'tasks/get',
     ])
-      expect(await failure(host.request('s', method))).toContain('USAGE');
-    expect(await failure(host.session().request('s', 'tools/call', { name: 'say' }))).toContain('USAGE');
+      expect(await failureText(host.request('s', method))).toContain('USAGE');
+    expect(await failureText(host.session().request('s', 'tools/call', { name: 'say' }))).toContain('USAGE');
   });
 
   it('notifications are sent in the same way, and those of the protocol are the host’s own', async () => {
@@ -89,17 +84,17 @@ describe('raw requests', () => {
       [undefined, 7],
       [undefined, undefined],
     ]);
-    expect(await failure(host.notify('s', 'notifications/cancelled', { requestId: 1 }))).toEqual([
+    expect(await failureText(host.notify('s', 'notifications/cancelled', { requestId: 1 }))).toEqual([
       'USAGE',
       '"notifications/cancelled" is not sent as a raw notification',
       'Notifications of the protocol are sent by the host.',
     ]);
     for (const method of ['notifications/initialized', 'tools/call', 'initialize', '', ' mine/x'])
-      expect(await failure(host.notify('s', method))).toContain('USAGE');
-    expect(await failure(host.notify('nothing', 'mine/done'))).toContain('UNKNOWN_SERVER');
+      expect(await failureText(host.notify('s', method))).toContain('USAGE');
+    expect(await failureText(host.notify('nothing', 'mine/done'))).toContain('UNKNOWN_SERVER');
     const ended = host.session();
     ended.end();
-    expect(await failure(ended.notify('s', 'mine/done'))).toContain('USAGE');
+    expect(await failureText(ended.notify('s', 'mine/done'))).toContain('USAGE');
   });
 
   it('notifications start a server that rests, and keep the rules for it', async () => {
@@ -109,7 +104,7 @@ describe('raw requests', () => {
       servers: { s: { inProcess: server }, t: { inProcess: scriptedServer() } },
     });
     const signal = AbortSignal.abort(new Error('enough'));
-    expect(await failure(host.notify('s', 'mine/done', {}, { signal }))).toContain('CANCELLED');
+    expect(await failureText(host.notify('s', 'mine/done', {}, { signal }))).toContain('CANCELLED');
     await host.notify('s', 'mine/done', { a: 1 });
     expect(await server.seen('mine/done')).toEqual([
       { jsonrpc: '2.0', method: 'mine/done', params: { a: 1 } },

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StdioEntry } from '../../src/config/entry.ts';
 import type { Host } from '../../src/host/host.ts';
 import { remoteOnly } from '../remote-only/entry.ts';
-import { report, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { HostWorld, report } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
 /** Filled by scripts/install-real-servers.mjs, with pinned versions. */
@@ -15,9 +16,9 @@ const PACKAGES = fileURLToPath(new URL('../../.cache/real-servers/node_modules',
 /** Some of them load for seconds on a busy machine. */
 const START_MS = 60_000;
 
-let world: World;
+let world: HostWorld;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
 });
 afterEach(() => world.end());
 

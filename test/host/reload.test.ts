@@ -4,12 +4,13 @@ import type { StdioEntry } from '../../src/config/entry.ts';
 import { homeAt } from '../../src/config/home.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openTrust } from '../../src/policy/trust.ts';
-import { exists, outcome, status, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { exists, HostWorld, outcome, status } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
-let world: World;
+let world: HostWorld;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
 });
 afterEach(() => world.end());
 

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toAiSdk, toAnthropic, toOpenAI } from '../../src/adapters/index.ts';
-import { type ApprovalRequest, type Host, type HostOptions, PlugboardError } from '../../src/index.ts';
+import type { ApprovalRequest, Host, HostOptions } from '../../src/index.ts';
 import { defineServer, resource, resourceTemplate, tool } from '../../src/kit/index.ts';
 import { createTestHost, scriptedServer } from '../../src/testing/index.ts';
 import { PIXEL } from '../world/adapter-host.ts';
+import { failureText } from '../world/failure.ts';
 
 const hosts: Host[] = [];
 afterEach(async () => {
@@ -82,12 +83,6 @@ async function lines(host: Pick<Host, 'call'>, args: Record<string, unknown> = {
   return block?.type === 'text' ? block.text.split('\n') : [];
 }
 
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => (error instanceof PlugboardError ? [error.code, error.message, error.hint] : error),
-  );
-
 describe('the tools', () => {
   it('are there if they were asked for and a server has resources, in every form of names', async () => {
     const host = await world();
@@ -98,7 +93,7 @@ describe('the tools', () => {
     expect(host.find(READ)?.inputSchema['required']).toEqual(['server', 'uri']);
     const off = await world({ resourceTools: undefined });
     expect(names(off)).toEqual(['mcp__docs__say', 'mcp__plain__say']);
-    expect(await failure(off.call(READ, { server: 'docs', uri: 'memo://a' }))).toContain('UNKNOWN_TOOL');
+    expect(await failureText(off.call(READ, { server: 'docs', uri: 'memo://a' }))).toContain('UNKNOWN_TOOL');
     expect(names(off.session({ resourceTools: true }))).toContain(LIST);
     const unknown = await world({ connect: 'none' });
     expect(names(unknown)).toEqual([]);
@@ -107,7 +102,7 @@ describe('the tools', () => {
     expect(await lines(unknown)).toHaveLength(9);
     const none = await world({ servers: { plain: { inProcess: plain } } });
     expect(names(none)).toEqual(['mcp__plain__say']);
-    expect(await failure(none.call(READ, { server: 'plain', uri: 'a' }))).toEqual([
+    expect(await failureText(none.call(READ, { server: 'plain', uri: 'a' }))).toEqual([
       'INVALID_ARGUMENTS',
       'plain has no resources',
       'No server has resources now.',
@@ -177,7 +172,7 @@ describe('listing', () => {
     expect(text).not.toContain('\u{e0041}');
     expect(text).toContain('The resources of broken could not be listed: ');
     expect(text).toMatch(/^1 to \d+ of 500; /);
-    expect(await failure(host.call(LIST, { server: 'broken' }))).toContain('PROTOCOL_ERROR');
+    expect(await failureText(host.call(LIST, { server: 'broken' }))).toContain('PROTOCOL_ERROR');
   });
 
   it('does not ask a server that declares no resources', async () => {
@@ -186,7 +181,7 @@ describe('listing', () => {
       servers: { silent: { inProcess: silent }, other: { inProcess: other } },
     });
     expect(await lines(host)).toHaveLength(2);
-    expect(await failure(host.call(LIST, { server: 'silent' }))).toEqual([
+    expect(await failureText(host.call(LIST, { server: 'silent' }))).toEqual([
       'INVALID_ARGUMENTS',
       'silent has no resources',
       'Servers with resources: "other".',
@@ -232,22 +227,22 @@ describe('reading', () => {
 
   it('names what is wrong, for a program and for a model', async () => {
     const host = await world();
-    expect(await failure(host.call(READ, { server: 'dosc', uri: 'memo://a' }))).toEqual([
+    expect(await failureText(host.call(READ, { server: 'dosc', uri: 'memo://a' }))).toEqual([
       'UNKNOWN_SERVER',
       'there is no server called "dosc"',
       'Did you mean "docs"?',
     ]);
-    expect(await failure(host.call(READ, { server: 'somewhere', uri: 'memo://a' }))).toEqual([
+    expect(await failureText(host.call(READ, { server: 'somewhere', uri: 'memo://a' }))).toEqual([
       'UNKNOWN_SERVER',
       'there is no server called "somewhere"',
       'Servers with resources: "docs", "other".',
     ]);
-    expect(await failure(host.call(READ, { uri: 'memo://a' }))).toEqual([
+    expect(await failureText(host.call(READ, { uri: 'memo://a' }))).toEqual([
       'INVALID_ARGUMENTS',
       'read_mcp_resource was not called: server is required',
       'Correct the arguments to match the inputSchema of the tool.',
     ]);
-    expect(await failure(host.call(READ, { server: 'docs', uri: 'memo://nowhere' }))).toEqual([
+    expect(await failureText(host.call(READ, { server: 'docs', uri: 'memo://nowhere' }))).toEqual([
       'INVALID_ARGUMENTS',
       expect.stringContaining('docs has no resource "memo://nowhere"'),
       'list_mcp_resources lists the resources of docs.',
@@ -255,8 +250,8 @@ describe('reading', () => {
     const lost = await world({
       servers: { lost: { command: 'no-such-program', approval: 'approve' }, other: { inProcess: other } },
     });
-    expect(await failure(lost.call(READ, { server: 'lost', uri: 'memo://a' }))).toContain('START_FAILED');
-    expect(await failure(lost.call(LIST, { server: 'lost' }))).toContain('START_FAILED');
+    expect(await failureText(lost.call(READ, { server: 'lost', uri: 'memo://a' }))).toContain('START_FAILED');
+    expect(await failureText(lost.call(LIST, { server: 'lost' }))).toContain('START_FAILED');
     expect(await lines(lost)).toHaveLength(2);
     const openai = toOpenAI(host);
     const args = JSON.stringify({ server: 'docs', uri: 'memo://nowhere' });
@@ -289,7 +284,7 @@ describe('reading', () => {
     host.on('call.end', ({ outcome }) => ends.push(outcome));
     const reading = async (signal?: AbortSignal): Promise<Promise<unknown>[]> => {
       const started = new Promise<void>((resolve) => begun.push(resolve));
-      const read = failure(host.call(READ, { server: 'slow', uri: 'memo://slow' }, { signal }));
+      const read = failureText(host.call(READ, { server: 'slow', uri: 'memo://slow' }, { signal }));
       await started;
       return [read];
     };
@@ -388,7 +383,7 @@ describe('policy', () => {
     expect(host.approvalOf(LIST)?.decision).toBe('allow');
     expect(await lines(host)).toHaveLength(9);
     const refused = await world({ servers: untrusted });
-    expect(await failure(refused.call(READ, { server: 'docs', uri: 'memo://a' }))).toContain(
+    expect(await failureText(refused.call(READ, { server: 'docs', uri: 'memo://a' }))).toContain(
       'APPROVAL_REQUIRED',
     );
     const trusted = await world({ servers: { docs: { inProcess: docs, trusted: true } } });
@@ -405,10 +400,10 @@ describe('policy', () => {
     expect(written).toMatchObject({ permissions: { allow: ['mcp__docs__resources.read'] } });
     const next = await world({ servers: untrusted, home: first.home, configuration: true });
     expect((await next.call(READ, { server: 'docs', uri: 'memo://a' })).isError).toBe(false);
-    expect(await failure(next.call(READ, { server: 'other', uri: 'memo://b' }))).toContain(
+    expect(await failureText(next.call(READ, { server: 'other', uri: 'memo://b' }))).toContain(
       'APPROVAL_REQUIRED',
     );
-    expect(await failure(next.call('mcp__docs__say'))).toContain('APPROVAL_REQUIRED');
+    expect(await failureText(next.call('mcp__docs__say'))).toContain('APPROVAL_REQUIRED');
   });
 
   it('lets AI SDK ask about it in its own way', async () => {
@@ -425,7 +420,7 @@ describe('policy', () => {
     await session.allow(READ, 'session', read);
     await session.allow(LIST, 'session');
     expect(session.approvalOf(READ, read)?.decision).toBe('allow');
-    expect(await failure(session.allow(READ, 'session'))).toContain('INVALID_ARGUMENTS');
+    expect(await failureText(session.allow(READ, 'session'))).toContain('INVALID_ARGUMENTS');
   });
 
   it('reports and audits a read as a call of its server', async () => {
@@ -436,7 +431,7 @@ describe('policy', () => {
     host.on('call.end', ({ outcome }) => events.push(outcome));
     await host.call(READ, { server: 'docs', uri: 'memo://a' });
     await host.call(LIST);
-    await failure(host.call(READ, { server: 'docs', uri: 'memo://nowhere' }));
+    await failureText(host.call(READ, { server: 'docs', uri: 'memo://nowhere' }));
     expect(events).toEqual([
       ['docs', 'resources/read'],
       'ok',
@@ -458,12 +453,12 @@ describe('policy', () => {
     await writeFile(join(home, 'config.json'), JSON.stringify({ permissions: { deny } }));
     const host = await world({ home, configuration: true });
     expect(await lines(host)).toHaveLength(2);
-    expect(await failure(host.call(READ, { server: 'docs', uri: 'memo://a' }))).toEqual([
+    expect(await failureText(host.call(READ, { server: 'docs', uri: 'memo://a' }))).toEqual([
       'DENIED',
       'read_mcp_resource was not called: the rule "mcp__docs__*" denies it',
       undefined,
     ]);
-    expect(await failure(host.call(LIST, { server: 'docs' }))).toContain('DENIED');
+    expect(await failureText(host.call(LIST, { server: 'docs' }))).toContain('DENIED');
     expect(host.approvalOf(READ, { server: 'docs' })?.decision).toBe('deny');
     await host.close();
     await rm(home, { recursive: true });
@@ -474,7 +469,7 @@ describe('policy', () => {
     const one = host.session({ tools: { servers: ['other'] } });
     expect(names(one)).toEqual([LIST, READ]);
     expect(await lines(one)).toHaveLength(2);
-    expect(await failure(one.call(READ, { server: 'docs', uri: 'memo://a' }))).toEqual([
+    expect(await failureText(one.call(READ, { server: 'docs', uri: 'memo://a' }))).toEqual([
       'UNKNOWN_SERVER',
       'there is no server called "docs"',
       'Servers with resources: "other".',

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerEntry } from '../../src/config/entry.ts';
 import { fakeClock, scriptedServer } from '../../src/testing/index.ts';
-import { exists, outcome, report, status, textOf, World } from '../world/host-world.ts';
+import { textOf } from '../world/content.ts';
+import { exists, HostWorld, outcome, report, status } from '../world/host-world.ts';
 import { until } from '../world/until.ts';
 
-let world: World;
+let world: HostWorld;
 beforeEach(() => {
-  world = new World();
+  world = new HostWorld();
 });
 afterEach(() => world.end());
 

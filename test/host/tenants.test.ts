@@ -13,7 +13,7 @@ import type { CredentialStore, HostOptions } from '../../src/index.ts';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { storeFor } from '../fixtures/tenant-store.mjs';
-import { failure } from '../transport/http-recorder.ts';
+import { failure } from '../world/failure.ts';
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/tenant-store.mjs', import.meta.url));
 const REDIRECT = 'https://app.example/callback';

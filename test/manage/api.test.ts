@@ -5,19 +5,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
 import {
   CALLING_TOKEN,
-  makeWorld,
+  type ManagedGateway,
+  type ManagedGatewayOptions,
+  openManagedGateway,
   send,
   TOKEN,
-  type World,
-  type WorldOptions,
 } from '../world/managed-gateway.ts';
 
-const open: World[] = [];
+const open: ManagedGateway[] = [];
 afterEach(async () => {
   for (const world of open.splice(0)) await world.close();
 });
-async function setUp(options?: WorldOptions): Promise<World> {
-  const world = await makeWorld(options);
+async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
+  const world = await openManagedGateway(options);
   open.push(world);
   return world;
 }

@@ -2,12 +2,17 @@
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { makeWorld, TOKEN, type World, type WorldOptions } from '../world/managed-gateway.ts';
+import {
+  type ManagedGateway,
+  type ManagedGatewayOptions,
+  openManagedGateway,
+  TOKEN,
+} from '../world/managed-gateway.ts';
 
 export const WAIT_MS = 15_000;
 
 export interface Shown {
-  readonly world: World;
+  readonly world: ManagedGateway;
   readonly page: Page;
   readonly context: BrowserContext;
   /** Every address that the page asked for. */
@@ -24,8 +29,8 @@ export function launchBrowser(): Promise<Browser> {
   });
 }
 
-async function showPage(browser: Browser, options: WorldOptions = {}, width = 1280): Promise<Shown> {
-  const world = await makeWorld(options);
+async function showPage(browser: Browser, options: ManagedGatewayOptions = {}, width = 1280): Promise<Shown> {
+  const world = await openManagedGateway(options);
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
   // Shorter than a test may take, so that what was waited for is told.
@@ -55,7 +60,7 @@ async function showPage(browser: Browser, options: WorldOptions = {}, width = 12
 }
 
 export interface SuiteBrowser {
-  show(options?: WorldOptions, width?: number): Promise<Shown>;
+  show(options?: ManagedGatewayOptions, width?: number): Promise<Shown>;
   /** What else is closed when the test is over, the newest first. */
   readonly open: { close(): unknown }[];
 }

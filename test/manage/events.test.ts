@@ -7,18 +7,24 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Emitter } from '../../src/lib/emitter.ts';
 import { EventLog } from '../../src/manage/event-log.ts';
 import { fakeClock } from '../../src/testing/index.ts';
-import { makeWorld, readEvents, TOKEN, type World, type WorldOptions } from '../world/managed-gateway.ts';
+import {
+  type ManagedGateway,
+  type ManagedGatewayOptions,
+  openManagedGateway,
+  readEvents,
+  TOKEN,
+} from '../world/managed-gateway.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
-async function setUp(options?: WorldOptions): Promise<World> {
-  const world = await makeWorld(options);
+async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
+  const world = await openManagedGateway(options);
   open.push(world);
   return world;
 }
-async function read(world: World, headers?: Record<string, string>): ReturnType<typeof readEvents> {
+async function read(world: ManagedGateway, headers?: Record<string, string>): ReturnType<typeof readEvents> {
   const reader = await readEvents(world, headers);
   open.push(reader);
   return reader;

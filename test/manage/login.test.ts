@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { browse } from '../world/login-world.ts';
-import { makeWorld, readEvents, type World } from '../world/managed-gateway.ts';
+import { type ManagedGateway, openManagedGateway, readEvents } from '../world/managed-gateway.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -9,10 +9,10 @@ afterEach(async () => {
 });
 
 const opened: string[] = [];
-async function setUp(): Promise<{ world: World; auth: AuthServer }> {
+async function setUp(): Promise<{ world: ManagedGateway; auth: AuthServer }> {
   opened.length = 0;
   const auth = await startAuthServer();
-  const world = await makeWorld({
+  const world = await openManagedGateway({
     host: {
       servers: { docs: { url: auth.url, lifecycle: 'eager' } },
       replaceTransport: () => undefined,
@@ -112,7 +112,7 @@ describe('SRV-5: logins', () => {
   });
 
   it('refuse a server that runs on this machine', async () => {
-    const world = await makeWorld();
+    const world = await openManagedGateway();
     open.push(world);
     const answer = await world.api('POST', '/api/servers/small/auth');
     expect([answer.status, answer.body]).toMatchObject([400, { error: { code: 'USAGE' } }]);

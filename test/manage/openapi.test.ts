@@ -6,7 +6,7 @@ import { OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { browse } from '../world/login-world.ts';
-import { makeWorld, TOKEN, type World } from '../world/managed-gateway.ts';
+import { type ManagedGateway, openManagedGateway, TOKEN } from '../world/managed-gateway.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -18,7 +18,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-let world: World;
+let world: ManagedGateway;
 let auth: AuthServer;
 let document: Document;
 /** Which operations a client of the document has used, with their statuses. */
@@ -26,7 +26,7 @@ const used = new Set<string>();
 
 beforeAll(async () => {
   auth = await startAuthServer();
-  world = await makeWorld({
+  world = await openManagedGateway({
     script: {
       tools: {
         echo: ({ message }) => String(message),

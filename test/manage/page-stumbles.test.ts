@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGate, type Exchange } from '../../src/testing/index.ts';
-import { makeWorld, TOKEN, type World } from '../world/managed-gateway.ts';
+import { type ManagedGateway, openManagedGateway, TOKEN } from '../world/managed-gateway.ts';
 import { contrastFaults, launchBrowser, row, textOf, WAIT_MS } from './browser.ts';
 
 const order = {
@@ -28,7 +28,7 @@ const question = {
 };
 
 let browser: Browser;
-let world: World;
+let world: ManagedGateway;
 let context: BrowserContext;
 let page: Page;
 /** Opened by the test for each call of `slow`, in the order of the calls. */
@@ -64,7 +64,7 @@ async function openTool(window: Page, name: string): Promise<void> {
 beforeAll(async () => {
   [browser, world] = await Promise.all([
     launchBrowser(),
-    makeWorld({
+    openManagedGateway({
       config: {
         mcpServers: { twice: { command: 'scripted' }, remote: { command: 'no-such-program' } },
         permissions: { ask: ['mcp__small__wipe'] },

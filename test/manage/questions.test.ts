@@ -3,19 +3,19 @@ import { type Exchange, fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
 import {
   CALLING_TOKEN,
-  makeWorld,
+  type ManagedGateway,
+  type ManagedGatewayOptions,
+  openManagedGateway,
   readEvents,
   TOKEN,
-  type World,
-  type WorldOptions,
 } from '../world/managed-gateway.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
-async function setUp(options?: WorldOptions): Promise<World> {
-  const world = await makeWorld(options);
+async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
+  const world = await openManagedGateway(options);
   open.push(world);
   return world;
 }
@@ -47,7 +47,7 @@ interface Waiting {
 }
 
 /** The questions that wait, as soon as there are any. */
-async function waiting({ api }: World): Promise<readonly Waiting[]> {
+async function waiting({ api }: ManagedGateway): Promise<readonly Waiting[]> {
   let seen: readonly Waiting[] = [];
   await expect
     .poll(async () => {

@@ -8,7 +8,8 @@ import { serveHttp } from '../../src/serve/index.ts';
 import { startAuthServer } from '../fixtures/auth-server.mjs';
 import { modern, post } from '../serve/bare-client.ts';
 import { smallHost } from '../serve/small-host.ts';
-import { call, makeWorld, rejection } from '../world/login-world.ts';
+import { failure } from '../world/failure.ts';
+import { call, openLoginWorld } from '../world/login-world.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -17,9 +18,9 @@ afterEach(async () => {
 
 async function setUp(): Promise<{
   as: Awaited<ReturnType<typeof startAuthServer>>;
-  world: Awaited<ReturnType<typeof makeWorld>>;
+  world: Awaited<ReturnType<typeof openLoginWorld>>;
 }> {
-  const [as, world] = [await startAuthServer(), await makeWorld()];
+  const [as, world] = [await startAuthServer(), await openLoginWorld()];
   closers.push(as.close, world.close);
   return { as, world };
 }
@@ -89,7 +90,7 @@ it('a registration that is refused is an error that says so, and no browser open
   as.rules['metadata'] = { registration_endpoint: `${refusing}/register` };
   const opened: string[] = [];
   const auth = world.auth({ url: as.url }, { openUrl: async (url) => void opened.push(url) });
-  const error = await rejection(auth.login());
+  const error = await failure(auth.login());
   expect(error).toMatchObject({ code: 'NEEDS_CLIENT_REGISTRATION', hint: expect.stringMatching(/\S/) });
   expect(opened).toEqual([]);
 });
@@ -98,7 +99,7 @@ it('a registration that is refused is an error that says so, and no browser open
 it('an error that comes with another issuer is neither shown nor used', async () => {
   const { as, world } = await setUp();
   Object.assign(as.rules, { denies: 'access_denied', issuerInAnswer: 'wrong' });
-  const error = await rejection(world.auth({ url: as.url }).login());
+  const error = await failure(world.auth({ url: as.url }).login());
   expect(error.message).toContain('another authorization server');
   expect(JSON.stringify(error)).not.toContain('access_denied');
 });

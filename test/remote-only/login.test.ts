@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
-import { failure } from '../transport/http-recorder.ts';
+import { failure } from '../world/failure.ts';
 import { remoteOnly } from './entry.ts';
 
 describe('options of plugboard/remote-only', () => {

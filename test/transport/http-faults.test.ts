@@ -15,8 +15,9 @@ import type { Transport } from '../../src/transport/contract.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { type HttpProxy, startHttpProxy } from '../fixtures/http-proxy.mjs';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
+import { failure } from '../world/failure.ts';
 import { until } from '../world/until.ts';
-import { failure, ManualClock, Recorder } from './http-recorder.ts';
+import { ManualClock, Recorder } from './http-recorder.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** What a transport told its owner, and waiting for it without sleeping blindly. */
 
-import { PlugboardError } from '../../src/errors.ts';
+import type { PlugboardError } from '../../src/errors.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { JsonRpcMessage, RequestId } from '../../src/lib/json-rpc.ts';
 import type { Notice, Receiver } from '../../src/transport/contract.ts';
@@ -26,16 +26,6 @@ export class Recorder implements Receiver {
   notice(notice: Notice): void {
     this.notices.push(notice);
   }
-}
-
-/** The PlugboardError that a promise rejects with. */
-export async function failure(promise: Promise<unknown>): Promise<PlugboardError> {
-  const settled = await promise.then(
-    () => 'it resolved',
-    (error: unknown) => error,
-  );
-  if (settled instanceof PlugboardError) return settled;
-  throw new Error(`expected a PlugboardError, but ${String(settled)}`);
 }
 
 /** A clock on which time passes only by hand. */

@@ -5,8 +5,9 @@ import type { Transport } from '../../src/transport/contract.ts';
 import { opensLegacySse } from '../../src/transport/http-errors.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
+import { failure } from '../world/failure.ts';
 import { until } from '../world/until.ts';
-import { failure, ManualClock, Recorder } from './http-recorder.ts';
+import { ManualClock, Recorder } from './http-recorder.ts';
 
 let server: HttpServer;
 let transports: Transport[] = [];

@@ -6,8 +6,9 @@ import type { Transport } from '../../src/transport/contract.ts';
 import type { HttpTransportOptions } from '../../src/transport/http-transport.ts';
 import { createSseTransport } from '../../src/transport/sse-transport.ts';
 import { type HttpServer, startHttpServer } from '../fixtures/http-server.mjs';
+import { failure } from '../world/failure.ts';
 import { until } from '../world/until.ts';
-import { failure, ManualClock, Recorder } from './http-recorder.ts';
+import { ManualClock, Recorder } from './http-recorder.ts';
 
 let server: HttpServer;
 let transports: Transport[] = [];

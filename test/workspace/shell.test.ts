@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { isRunning } from '../world/processes.ts';
 import { until } from '../world/until.ts';
 import { Program } from './program.ts';
 import { Tree } from './tree.ts';
@@ -15,15 +16,6 @@ afterEach(async () => {
   await program.close();
   tree.remove();
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    // A process that nobody has waited for yet still has a number.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] !== 'Z';
-  } catch {
-    return false;
-  }
-}
 
 /** Starts a command that would run for ever, and gives the process id of its child. */
 async function endless(signal?: AbortSignal): Promise<{ pid: number; answer: Promise<unknown> }> {
@@ -69,7 +61,7 @@ it('SRV-3: output is bounded, and time too', async () => {
 it('SRV-3: what a command leaves in the background ends with it', async () => {
   const { data } = await program.call('shell', { command: 'sleep 100000 & echo $!' });
   const pid = Number((data as { stdout: string }).stdout);
-  await until('the program has ended', () => !isAlive(pid));
+  await until('the program has ended', () => !isRunning(pid));
   expect(pid).toBeGreaterThan(0);
 });
 
@@ -78,15 +70,15 @@ it('SRV-3: cancelling a call ends everything that it has started', async () => {
   const { pid, answer } = await endless(cancelling.signal);
   cancelling.abort();
   await expect(answer).rejects.toThrow();
-  await until('the program has ended', () => !isAlive(pid));
+  await until('the program has ended', () => !isRunning(pid));
   expect(await program.say('read', { path: 'sub/a.txt' })).toBe('a');
 });
 
 it('SRV-3: a client that goes away leaves nothing running', async () => {
   const { pid } = await endless();
   await program.close();
-  await until('the program has ended', () => !isAlive(pid));
-  expect(isAlive(program.pid)).toBe(false);
+  await until('the program has ended', () => !isRunning(pid));
+  expect(isRunning(program.pid)).toBe(false);
 });
 
 it('SRV-3: without --shell there is no such tool', async () => {

@@ -12,6 +12,7 @@ import {
   type ScriptedTools,
   scriptedServer,
 } from '../../src/testing/index.ts';
+import { text } from './content.ts';
 
 /** One transparent pixel. */
 export const PIXEL =
@@ -23,8 +24,6 @@ const NUMBERS = {
   properties: { a: { type: 'number' }, b: { type: 'number' }, note: { type: 'string' } },
   required: ['a', 'b'],
 };
-
-const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });
 
 export const TOOLS: ScriptedTools = {
   add: {
@@ -55,14 +54,14 @@ export const TOOLS: ScriptedTools = {
   structured: () => ({ content: [], structuredContent: { answer: 42 } }),
 };
 
-export interface World {
+export interface AdapterHost {
   readonly host: Host;
   readonly server: ScriptedServer;
 }
 
 export async function adapterHost(
   options: Partial<HostOptions> & { readonly tools?: ScriptedTools } = {},
-): Promise<World> {
+): Promise<AdapterHost> {
   const { tools = TOOLS, ...more } = options;
   const server = scriptedServer({ tools });
   const folder = mkdtempSync(join(tmpdir(), 'plugboard-adapters-'));

@@ -10,8 +10,9 @@ import { promisify } from 'node:util';
 import { type AgentRun, RealAgent, type Step, type Turn } from '../agents/agent.ts';
 import type { Gate } from '../agents/gate.ts';
 import { type AgentId, PROGRAMS, type ServerEntry } from '../agents/programs.ts';
-import { environmentOf, processes } from './daemon-world.ts';
+
 import { browse } from './login-world.ts';
+import { environmentOf, processes } from './processes.ts';
 import { until } from './until.ts';
 
 const exec = promisify(execFile);
@@ -19,7 +20,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const ROOT = at('../..');
 const FIXTURES = at('../fixtures');
 
-/** Tools of `World.server`. */
+/** Tools of `AgentsWorld.server`. */
 export const SERVER_TOOLS: readonly string[] = [
   'pid',
   'env',
@@ -36,13 +37,13 @@ export const SERVER_TOOLS: readonly string[] = [
   'touch',
 ];
 
-/** Tools of `World.httpServer`. */
+/** Tools of `AgentsWorld.httpServer`. */
 export const ECHO_TOOLS: readonly string[] = ['echo', 'add', 'fail', 'wait', 'crash'];
 
 /** Agents take a while to start, on a machine that does other things too. */
 export const AGENT_MS = 180_000;
 
-export class World {
+export class AgentsWorld {
   readonly root: string = realpathSync(mkdtempSync(join(tmpdir(), 'pb-agents-')));
   readonly userHome: string = join(this.root, 'user');
   readonly project: string = join(this.root, 'project');
@@ -57,8 +58,8 @@ export class World {
   }
 
   /** Agents that know their model and have these servers configured. */
-  static async create(servers: Readonly<Record<string, ServerEntry>> = {}): Promise<World> {
-    const world = new World(await Promise.all(PROGRAMS.map(RealAgent.create)));
+  static async create(servers: Readonly<Record<string, ServerEntry>> = {}): Promise<AgentsWorld> {
+    const world = new AgentsWorld(await Promise.all(PROGRAMS.map(RealAgent.create)));
     world.configureAgents(servers);
     return world;
   }

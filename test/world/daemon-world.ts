@@ -5,7 +5,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -18,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { DaemonReport } from '../../src/daemon/protocol/daemon-report.ts';
 import { Agent } from '../daemon/agent.ts';
+import { environmentOf, processes } from './processes.ts';
 
 const exec = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../dist/bin/plugboard.cjs', import.meta.url));
@@ -33,7 +33,7 @@ export interface AgentOptions {
   readonly stderr?: boolean;
 }
 
-export class World {
+export class DaemonWorld {
   readonly home: string;
   readonly project: string;
   readonly agents: Agent[] = [];
@@ -133,36 +133,5 @@ export class World {
     await Promise.all(this.agents.map(({ exited }) => exited));
     await this.command('daemon', 'stop');
     rmSync(join(this.home, '..'), { recursive: true, force: true });
-  }
-}
-
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-export function processes(wanted: (words: readonly string[], pid: number) => boolean): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && isRunning(pid))
-    .filter((pid) => {
-      const words = textOf(`/proc/${pid}/cmdline`).split('\0');
-      return words[0] !== '' && wanted(words, pid);
-    });
-}
-
-export function environmentOf(pid: number): readonly string[] {
-  return textOf(`/proc/${pid}/environ`).split('\0');
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
   }
 }

@@ -66,7 +66,7 @@ class Seen {
 
 const EVENTS = ['server', 'ready', 'tools', 'log', 'call.begin', 'call.end', 'call.progress'] as const;
 
-export class World {
+export class HostWorld {
   readonly dir: string = realpathSync(mkdtempSync(join(tmpdir(), 'plugboard-host-')));
   readonly home: string = join(this.dir, 'home');
   readonly project: string = join(this.dir, 'project');
@@ -170,9 +170,4 @@ export async function outcome(work: Promise<unknown>): Promise<unknown> {
     if (!(error instanceof PlugboardError)) throw error;
     return { code: error.code, message: error.message };
   }
-}
-
-export async function textOf(result: ReturnType<Host['call']>): Promise<string> {
-  const [block] = (await result).content;
-  return block !== undefined && 'text' in block ? String(block.text) : '';
 }

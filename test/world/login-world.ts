@@ -9,7 +9,6 @@ import { Logins } from '../../src/auth/logins.ts';
 import { createServerAuth, type ServerAuth, type ServerAuthOptions } from '../../src/auth/server-auth.ts';
 import type { RemoteEntry } from '../../src/config/entry.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
-import { PlugboardError } from '../../src/errors.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { openSecrets } from '../../src/secrets/store.ts';
 import { PATIENCE_MS } from './until.ts';
@@ -17,7 +16,7 @@ import { PATIENCE_MS } from './until.ts';
 /** How long something may take that other processes or files have to tell us; nothing waits for it in vain. */
 export const SOON: { readonly timeout: number } = { timeout: PATIENCE_MS };
 
-export interface World {
+export interface LoginWorld {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
   readonly logins: Logins;
@@ -27,13 +26,13 @@ export interface World {
   close(): Promise<void>;
 }
 
-export interface WorldOptions {
+export interface LoginWorldOptions {
   readonly clock?: Clock;
   readonly env?: NodeJS.ProcessEnv;
   readonly dir?: string;
 }
 
-export async function makeWorld(options: WorldOptions = {}): Promise<World> {
+export async function openLoginWorld(options: LoginWorldOptions = {}): Promise<LoginWorld> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'plugboard-auth-')));
   const home = homeAt(dir);
   const clock = options.clock ?? systemClock;
@@ -78,17 +77,6 @@ export async function browse(url: string): Promise<void> {
   if (back === null) throw new Error(`The authorization server answered ${answer.status}.`);
   // Not awaited: the page is shown when the login is finished, and the login waits for this function.
   void fetch(back).catch(() => undefined);
-}
-
-/** The error that something rejects with; fails the test when it does not. */
-export async function rejection(work: Promise<unknown> | (() => Promise<unknown>)): Promise<PlugboardError> {
-  try {
-    await (typeof work === 'function' ? work() : work);
-  } catch (error) {
-    if (error instanceof PlugboardError) return error;
-    throw error;
-  }
-  throw new Error('It did not reject.');
 }
 
 /** Sends one JSON-RPC request the way a transport does: headers, one challenge, one repeat. */

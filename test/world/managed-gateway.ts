@@ -22,7 +22,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-export interface World {
+export interface ManagedGateway {
   readonly dir: string;
   readonly home: string;
   readonly project: string;
@@ -42,19 +42,19 @@ export interface World {
   close(): Promise<void>;
 }
 
-export interface WorldOptions {
+export interface ManagedGatewayOptions {
   readonly script?: ScriptedServerOptions;
   readonly config?: object;
   readonly host?: Partial<HostOptions>;
   readonly serve?: ServeHttpOptions;
 }
 
-export async function makeWorld({
+export async function openManagedGateway({
   script = {},
   config = {},
   host: more = {},
   serve = {},
-}: WorldOptions = {}): Promise<World> {
+}: ManagedGatewayOptions = {}): Promise<ManagedGateway> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'plugboard-manage-')));
   const [home, project] = [join(dir, 'home'), join(dir, 'project')];
   mkdirSync(home);
@@ -146,7 +146,7 @@ export interface EventReader {
 
 /** Reads /api/events until it is closed; resolves when the stream is open. */
 export async function readEvents(
-  { origin }: Pick<World, 'origin'>,
+  { origin }: Pick<ManagedGateway, 'origin'>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<EventReader> {
   const stop = new AbortController();

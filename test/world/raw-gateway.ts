@@ -34,17 +34,17 @@ export interface RawClient {
   readonly notifications: readonly Json[];
 }
 
-export interface World {
+export interface RawGateway {
   readonly host: Host;
   readonly http: ServedHttp;
   client(era: Era, over: Carrier, capabilities?: Json): Promise<RawClient>;
   close(): Promise<void>;
 }
 
-export async function openWorld(
+export async function openRawGateway(
   servers: Readonly<Record<string, RawServerSetup>>,
   options: Partial<HostOptions> = {},
-): Promise<World> {
+): Promise<RawGateway> {
   const home = await mkdtemp(join(tmpdir(), 'plugboard-faithful-'));
   const listening: Server[] = [];
   const entries: Record<string, object> = {};
@@ -101,7 +101,7 @@ export async function openWorld(
 }
 
 /** All four raw clients of a gateway. */
-export async function allClients(world: World, capabilities: Json = {}): Promise<readonly RawClient[]> {
+export async function allClients(world: RawGateway, capabilities: Json = {}): Promise<readonly RawClient[]> {
   return Promise.all([
     world.client('legacy', 'stdio', capabilities),
     world.client('modern', 'stdio', capabilities),

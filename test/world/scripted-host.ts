@@ -3,21 +3,20 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
-import { createHost, type Host, type HostEvents, type HostOptions, PlugboardError } from '../../src/index.ts';
+import { createHost, type Host, type HostEvents, type HostOptions } from '../../src/index.ts';
 import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 
-export interface World {
+export interface ScriptedHost {
   readonly host: Host;
   readonly server: ScriptedServer;
   readonly clock: FakeClock;
   readonly home: string;
   /** Every event of a name so far. */
-  told<Name extends keyof HostEvents>(name: Name): readonly HostEvents[Name][];
+  events<Name extends keyof HostEvents>(name: Name): readonly HostEvents[Name][];
   audit(): Promise<Record<string, unknown>[]>;
 }
 
-export interface WorldOptions extends Partial<HostOptions> {
+export interface ScriptedHostOptions extends Partial<HostOptions> {
   readonly server?: ScriptedServer;
   /** The entry of the server `s`, beside its command. */
   readonly entry?: Record<string, unknown>;
@@ -37,7 +36,7 @@ export function scratch(): string {
   return mkdtempSync(join(tmpdir(), 'plugboard-call-'));
 }
 
-export async function scriptedHost(options: WorldOptions = {}): Promise<World> {
+export async function scriptedHost(options: ScriptedHostOptions = {}): Promise<ScriptedHost> {
   const {
     server = scriptedServer({ tools: { echo: (args) => JSON.stringify(args) } }),
     entry,
@@ -70,7 +69,7 @@ export async function scriptedHost(options: WorldOptions = {}): Promise<World> {
     server,
     clock,
     home,
-    told: <Name extends keyof HostEvents>(name: Name) => (events.get(name) ?? []) as HostEvents[Name][],
+    events: <Name extends keyof HostEvents>(name: Name) => (events.get(name) ?? []) as HostEvents[Name][],
     async audit() {
       await host.close();
       const text = readFileSync(join(home, 'audit.jsonl'), 'utf8');
@@ -81,15 +80,3 @@ export async function scriptedHost(options: WorldOptions = {}): Promise<World> {
     },
   };
 }
-
-/** The PlugboardError that a promise rejects with; anything else fails the test. */
-export async function failure(promise: Promise<unknown>): Promise<PlugboardError> {
-  const error = await promise.then(
-    (value) => expect.fail(`it resolved with ${JSON.stringify(value)}`),
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof PlugboardError)) throw error;
-  return error;
-}
-
-export const text = (value: string): { type: 'text'; text: string } => ({ type: 'text', text: value });

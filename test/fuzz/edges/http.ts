@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createHttpTransport } from '../../../src/transport/http-transport.ts';
 import { createSseTransport } from '../../../src/transport/sse-transport.ts';
-import { makeWorld, TOKEN } from '../../world/managed-gateway.ts';
+import { openManagedGateway, TOKEN } from '../../world/managed-gateway.ts';
 import { type Edge, mustBeOurs, type Probe } from '../edge.ts';
 
 /** Stands for the length of the body, so that damage to a body is not always damage to its length. */
@@ -180,7 +180,7 @@ export const apiRequests: Edge = {
 
 /** A real gateway with its API; after every input, a plain request has to be answered, and no setting may be lost. */
 async function gateway(corpus: readonly Buffer[]): Promise<Probe> {
-  const world = await makeWorld({
+  const world = await openManagedGateway({
     script: { tools: { echo: ({ message }) => String(message) } },
     config: { mcpServers: { kept: { command: 'true', enabled: false } } },
     host: { toolSearch: false, approve: () => 'allow' },
