@@ -36,6 +36,8 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
   /** Receives questions whose client cannot ask its own user. */
   readonly approvalQueue?: QuestionQueue | undefined;
+  /** @deprecated Use `approvalQueue`, its name since 0.2. */
+  readonly desk?: QuestionQueue | undefined;
 }
 
 export class Gateway implements Backend {
@@ -75,7 +77,7 @@ export class Gateway implements Backend {
       this.repaired,
     );
     this.clock = options.clock ?? systemClock;
-    this.approvalQueue = options.approvalQueue;
+    this.approvalQueue = options.approvalQueue ?? options.desk;
     this.suspended = new SuspendedRequests(this.clock);
     this.tasks = new GatewayTasks(this.clock);
     this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
