@@ -1,12 +1,17 @@
-/** `npm run docs`: writes what pages show of the code, after a build: keys, flags, routes, error codes, events. */
+/**
+ * `npm run docs`: writes the parts of pages that come from the code, after a build: keys, flags, routes, error codes,
+ * events, and the API reference.
+ */
 
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { apiPages } from './docs/api-reference.mjs';
 import { generatedPages } from './docs/pages.mjs';
 import { root } from './run.mjs';
 
-for (const { page, text, should } of await generatedPages()) {
+for (const { page, text, should } of [...(await generatedPages()), ...(await apiPages())]) {
   if (text === should) continue;
+  await mkdir(dirname(join(root, page)), { recursive: true });
   await writeFile(join(root, page), should);
-  process.stdout.write(`${page} was written anew.\n`);
+  process.stdout.write(`${page} has changed.\n`);
 }

@@ -65,6 +65,7 @@ export const EXIT_STATUS = {
   CANCELLED: 130,
 } as const;
 
+/** The codes of {@link PlugboardError}; codes are never renamed. */
 export type ErrorCode = keyof typeof EXIT_STATUS;
 
 export function isErrorCode(value: unknown): value is ErrorCode {

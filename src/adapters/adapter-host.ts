@@ -9,7 +9,9 @@ import type { MediaFamily } from './media.ts';
 
 /** A `Host`, a `HostSession`, or your own object around one. */
 export interface AdapterHost {
+  /** Returns the tools for the model. */
   tools(): readonly Tool[];
+  /** Calls a tool. */
   call(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<ShapedResult>;
   /** Returns the tool of a name, also one that a search has not found yet. */
   find?(name: string): Tool | undefined;
@@ -41,6 +43,7 @@ export interface QuarantinedTool {
   readonly reason: string;
 }
 
+/** Options that every adapter has. */
 export interface AdapterOptions {
   /** Called for each progress notification of a call. */
   readonly onProgress?: ((progress: Progress, call: ModelCall) => void) | undefined;

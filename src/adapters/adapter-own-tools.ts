@@ -27,6 +27,7 @@ export interface OwnTool {
 /** Tools by name. A tool of a host with the same name is omitted, and reported to `onQuarantine`. */
 export type OwnTools = Readonly<Record<string, OwnTool>>;
 
+/** The option for tools of the author's own program. */
 export interface OwnToolsOptions {
   /** Your own tools: offered with those of the host, first in the list, and run by `execute` and `executeAll`. */
   readonly tools?: OwnTools | undefined;

@@ -48,6 +48,7 @@ type AiSdkMedia =
 
 type Version = 5 | 6 | 7;
 
+/** A tool for the AI SDK. */
 export interface AiSdkTool {
   readonly type: 'dynamic';
   readonly title?: string;
@@ -57,6 +58,7 @@ export interface AiSdkTool {
   readonly metadata: { readonly server: string; readonly tool: string };
   /** Present with the option `needsApproval`. */
   readonly needsApproval?: (input: unknown) => Promise<boolean>;
+  /** Calls the tool; called by the SDK. */
   execute(input: unknown, options?: AiSdkCallOptions): Promise<Answer>;
   /** Accepts the options of `ai` 6 and 7, or the output itself, as `ai` 5 passes it. */
   toModelOutput(options: { readonly output: unknown } | Answer): AiSdkModelOutput;
@@ -75,6 +77,7 @@ export interface AiSdkTypedTool<S extends ToolSchema>
   readonly inputSchema: S extends { readonly inputSchema: infer Input extends StandardSchema }
     ? Input
     : AiSdkSchema;
+  /** Calls the tool; called by the SDK. */
   execute(input: ParsedArguments<S>, options?: AiSdkCallOptions): Promise<TypedResult<S, Answer>>;
 }
 
@@ -83,8 +86,10 @@ export type AiSdkTypedTools<S extends ToolSchemas, Own extends object = object> 
   [Name in keyof S]: AiSdkTypedTool<S[Name]>;
 } & Own;
 
+/** A live `ToolSet` of the AI SDK. */
 export type AiSdkTools = Record<string, AiSdkTool>;
 
+/** Options of `toAiSdk`. */
 export interface AiSdkOptions<Own extends object = object> extends AdapterOptions {
   /**
    * Your own tools, in the SDK's form: they are first in the set, and the set stays live. A tool of the host with the
@@ -124,6 +129,10 @@ const VALIDATOR = Symbol.for('vercel.ai.validator');
  * searches. Copies (`{ ...toAiSdk(host), mine }`) work too: tools that `tool_search` finds are called through
  * `call_tool`.
  *
+ * @param host - The host, or a session of it.
+ * @param options - Your own tools, exact schemas, approvals by the SDK, media.
+ * @returns A live `ToolSet`.
+ * @throws PlugboardError `CONFIG_INVALID` if the first argument is not a host, or for an invalid option.
  * @example
  * const tools = toAiSdk(host);
  * Object.keys(tools); // → ['mcp__demo__add']

@@ -10,6 +10,7 @@ import { foundNames } from './found.ts';
 import { type MediaPart, mapParts, type Part } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
+/** A tool definition for Anthropic's Messages API. */
 export interface AnthropicTool {
   name: string;
   description: string;
@@ -36,6 +37,7 @@ export type AnthropicContent =
   | AnthropicMedia
   | { type: 'tool_reference'; tool_name: string };
 
+/** A `tool_result` block. */
 export interface AnthropicToolResult {
   type: 'tool_result';
   tool_use_id: string;
@@ -43,6 +45,7 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
+/** Options of `toAnthropic`. */
 export interface AnthropicOptions extends AdapterOptions, OwnToolsOptions {
   /**
    * The model supports `tool_reference` (default: no). Tools that a search finds are then loaded where they were
@@ -51,6 +54,7 @@ export interface AnthropicOptions extends AdapterOptions, OwnToolsOptions {
   readonly deferLoading?: boolean | undefined;
 }
 
+/** Tools for the Messages API of Anthropic, and the functions that run their calls. */
 export interface AnthropicAdapter {
   /** For `tools` of the next request. */
   readonly tools: AnthropicTool[];
@@ -73,6 +77,10 @@ export interface AnthropicAdapter {
 /**
  * Creates the adapter for Anthropic's Messages API.
  *
+ * @param host - The host, or a session of it.
+ * @param options - Your own tools, deferred loading, media.
+ * @returns The definitions for a request, and functions that run the calls of a response.
+ * @throws PlugboardError `CONFIG_INVALID` if the first argument is not a host, or for an invalid option.
  * @example
  * const anthropic = toAnthropic(host);
  * anthropic.tools.map(({ name }) => name); // → ['mcp__demo__add']

@@ -8,6 +8,7 @@ import { checkAdapter } from './check-options.ts';
 import { type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
+/** A function declaration for Gemini. */
 export interface GeminiDeclaration {
   name: string;
   description: string;
@@ -15,6 +16,7 @@ export interface GeminiDeclaration {
   parametersJsonSchema?: JsonSchema;
 }
 
+/** A function call of Gemini. */
 export interface GeminiFunctionCall {
   readonly id?: string;
   readonly name?: string;
@@ -36,6 +38,7 @@ export interface GeminiMediaPart {
   inlineData: { mimeType: string; data: string };
 }
 
+/** Options of `toGemini`. */
 export interface GeminiOptions extends AdapterOptions, OwnToolsOptions {
   /**
    * As for every adapter (default: `gemini-3`). With `gemini-2`, for models before Gemini 3, images, audio and PDFs
@@ -44,6 +47,7 @@ export interface GeminiOptions extends AdapterOptions, OwnToolsOptions {
   readonly media?: AdapterOptions['media'];
 }
 
+/** Function declarations for Gemini, and the functions that run their calls. */
 export interface GeminiAdapter<Part = GeminiAnswerPart> {
   /** For `config.tools` of the next request; empty if there is no tool. */
   readonly tools: { functionDeclarations: GeminiDeclaration[] }[];
@@ -60,6 +64,7 @@ export interface GeminiAdapter<Part = GeminiAnswerPart> {
   executeAll(calls: readonly GeminiFunctionCall[] | undefined, options?: ExecuteOptions): Promise<Part[]>;
   /** With `callTool`, the interface of `@google/genai` for tools that it calls automatically. */
   tool(): Promise<{ functionDeclarations: GeminiDeclaration[] }>;
+  /** Runs function calls, as the automatic function calling of the Gemini SDK expects it. */
   callTool(calls: GeminiFunctionCall[]): Promise<Part[]>;
 }
 
@@ -67,6 +72,10 @@ export interface GeminiAdapter<Part = GeminiAnswerPart> {
  * Creates the adapter for Gemini. With `@google/genai`, `config: { tools: [toGemini(host)] }` is enough: the SDK makes
  * the calls.
  *
+ * @param host - The host, or a session of it.
+ * @param options - Your own tools, media.
+ * @returns The declarations for a request, and functions that run the calls of a response.
+ * @throws PlugboardError `CONFIG_INVALID` if the first argument is not a host, or for an invalid option.
  * @example
  * const gemini = toGemini(host);
  * gemini.tools[0].functionDeclarations.map(({ name }) => name); // → ['mcp__demo__add']

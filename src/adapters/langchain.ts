@@ -56,6 +56,7 @@ export interface LangChainFields {
 
 type Run = (input: unknown, config?: Config) => Promise<[LangChainContent, Answer]>;
 
+/** A structured tool of LangChain. */
 export interface LangChainTool {
   readonly name: string;
   readonly description: string;
@@ -106,6 +107,10 @@ export interface LangChainOptions<Made> extends LangChainAdapterOptions<Made> {
  * LangChain's own tools; they validate arguments before we do, and report invalid ones in LangChain's way. Their
  * messages have the status `success` also for errors; `artifact.isError` is correct.
  *
+ * @param host - The host, or a session of it.
+ * @param options - LangChain's `tool`, your own tools, media.
+ * @returns A live list of tools.
+ * @throws PlugboardError `CONFIG_INVALID` if the first argument is not a host, or for an invalid option.
  * @example
  * const tools = toLangChain(host); // or toLangChain(host, { tool })
  * const message = await tools[0].invoke({ type: 'tool_call', id: 'call_1', name: tools[0].name, args: { a: 1, b: 2 } });

@@ -6,6 +6,7 @@ import type { OwnToolsOptions } from './adapter-own-tools.ts';
 import { dataUrl, errorText, fileName, isImage, type MediaPart, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
+/** A tool definition for Chat Completions. */
 export interface OpenAIChatTool {
   type: 'function';
   function: { name: string; description: string; parameters: JsonSchema; strict?: true };
@@ -39,6 +40,7 @@ export interface OpenAIChatImagesMessage {
   content: UserPart[];
 }
 
+/** Tools for the Chat Completions API of OpenAI, and the functions that run their calls. */
 export interface OpenAIChatAdapter {
   /** For `tools` of the next request. */
   readonly tools: OpenAIChatTool[];

@@ -35,8 +35,10 @@ export interface OpenAISearchTool {
   parameters: JsonSchema;
 }
 
+/** A tool definition for the Responses API. */
 export type OpenAITool = OpenAIFunctionTool | OpenAISearchTool;
 
+/** A function call of the Responses API. */
 export interface OpenAIFunctionCall {
   readonly type: 'function_call';
   readonly call_id: string;
@@ -70,6 +72,7 @@ export interface OpenAISearchOutput {
   tools: OpenAIFunctionTool[];
 }
 
+/** Tools for the Responses API of OpenAI, and the functions that run their calls. */
 export interface OpenAIResponsesAdapter {
   /** For `tools` of the next request. */
   readonly tools: OpenAITool[];

@@ -6,6 +6,7 @@ import { checkAdapter } from './check-options.ts';
 import { type OpenAIChatAdapter, toOpenAIChat } from './openai-chat.ts';
 import { type OpenAIResponsesAdapter, toOpenAIResponses } from './openai-responses.ts';
 
+/** Options of `toOpenAI`. */
 export interface OpenAIOptions extends AdapterOptions, OwnToolsOptions {
   /** Which API the tools are for (default: `responses`). */
   readonly api?: 'responses' | 'chat' | undefined;
@@ -21,6 +22,10 @@ export interface OpenAIOptions extends AdapterOptions, OwnToolsOptions {
 /**
  * Creates the adapter for the Responses API, or with `api: 'chat'` for Chat Completions and compatible servers.
  *
+ * @param host - The host, or a session of it.
+ * @param options - `api`, your own tools, media.
+ * @returns The definitions for a request, and functions that run the calls of a response.
+ * @throws PlugboardError `CONFIG_INVALID` if the first argument is not a host, or for an invalid option.
  * @example
  * const openai = toOpenAI(host);
  * openai.tools.map(({ name, strict }) => [name, strict]); // → [['mcp__demo__add', true]]

@@ -11,17 +11,20 @@ import { Toolbox } from './toolbox.ts';
 
 export type PiContent = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
 
+/** The result of a tool for pi. */
 export interface PiResult {
   content: PiContent[];
   /** The whole answer, for renderers. */
   details: Answer;
 }
 
+/** A tool for pi. */
 export interface PiTool {
   name: string;
   label: string;
   description: string;
   parameters: JsonSchema;
+  /** Calls the tool; called by pi. */
   execute(
     toolCallId: string,
     params: unknown,
@@ -32,10 +35,15 @@ export interface PiTool {
 
 /** The part of pi's API that the extension uses; without the optional members it registers each tool once. */
 export interface PiApi {
+  /** Adds a tool to the session. */
   registerTool(tool: PiTool): void;
+  /** Returns the names of the active tools. */
   getActiveTools?(): string[];
+  /** Replaces the names of the active tools. */
   setActiveTools?(names: string[]): void;
+  /** Adds a listener for an event of pi. */
   on?(event: 'session_start' | 'session_shutdown', handler: () => void): void;
+  /** Adds a listener for an event of pi. */
   on?(
     event: 'tool_result',
     handler: (event: {
@@ -45,6 +53,7 @@ export interface PiApi {
   ): void;
 }
 
+/** Options of `toPi`. */
 export interface PiOptions extends AdapterOptions {
   /** Your own tools: registered first. A tool of the host with the same name is omitted. */
   readonly tools?: readonly PiTool[] | undefined;
@@ -53,6 +62,10 @@ export interface PiOptions extends AdapterOptions {
 /**
  * Returns an extension for pi. You own the host: close it when the session ends.
  *
+ * @param host - The host, or a session of it.
+ * @param options - Your own tools, media.
+ * @returns The extension.
+ * @throws PlugboardError `CONFIG_INVALID` if the first argument is not a host, or for an invalid option.
  * @example
  * const extension = async (pi) => {
  *   pi.on('session_shutdown', () => host.close());

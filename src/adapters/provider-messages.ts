@@ -84,6 +84,9 @@ const MEDIA: Readonly<Record<keyof ProviderMessages, MediaFamily>> = {
  * Converts a prompt, expanded text or a resource to messages for the conversation with a provider's model. Media that
  * the provider does not accept becomes a note.
  *
+ * @param source - The result of `prompt()`, `expand()` or `read()`.
+ * @param provider - The form of the messages.
+ * @returns Messages for the conversation.
  * @example
  * const prompt = { messages: [{ role: 'user', content: { type: 'text', text: 'Review this.' } }] };
  * toMessages(prompt, 'anthropic'); // → [{ role: 'user', content: [{ type: 'text', text: 'Review this.' }] }]

@@ -32,7 +32,9 @@ import type { SessionWork } from './session-work.ts';
 import type { ShapedResult } from './shape.ts';
 import type { Telemetry } from './telemetry.ts';
 
+/** Options of one call. */
 export interface CallOptions extends Cancellable {
+  /** Is called for each progress notification of this call. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Longest time without a response or progress in this call; replaces the server's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined;
@@ -94,6 +96,7 @@ export interface Call extends CallOptions {
   traceMeta?: Readonly<Record<string, string>>;
 }
 
+/** Events of calls: their begin, progress and end. */
 export interface CallEvents {
   /** `{ id, server, tool, session, ref? }`; `ref` is the caller's own name for the call. */
   readonly 'call.begin': {

@@ -2,6 +2,7 @@
 
 import type { PlugboardError } from '../errors.ts';
 
+/** How a call ended: `ok`, or the kind of failure. */
 export type Outcome = 'ok' | 'tool-error' | 'error' | 'denied' | 'cancelled' | 'timeout';
 
 export function outcomeOf(error: PlugboardError): Outcome {

@@ -6,6 +6,7 @@ import type { Questioned } from '../connection/questions.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
 
+/** The call that needs an approval, as `approve` gets it. */
 export interface ApprovalRequest {
   readonly server: string;
   /** The server's own name of the tool. */
@@ -34,10 +35,13 @@ export interface ApprovalRequest {
   readonly signal: AbortSignal;
 }
 
+/** The answer to a request for approval: for this call, for the session, always, or not. */
 export type ApprovalAnswer = 'allow' | 'allow-session' | 'allow-always' | 'deny' | 'cancel';
 
+/** Asks the person whether a tool may be called. */
 export type Approve = (request: ApprovalRequest, id: QuestionId) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
+/** Options of one session: its approvals, questions, roots and tools. */
 export interface SessionOptions extends Questioned {
   readonly approve?: Approve | undefined;
   /**

@@ -17,6 +17,7 @@ export type ResourceContents = {
   readonly _meta?: Readonly<Record<string, unknown>>;
 } & ({ readonly text: string } | { readonly blob: string });
 
+/** One part of the content of a result or a message. */
 export type ContentBlock = BlockFields &
   (
     | {

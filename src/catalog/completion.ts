@@ -18,11 +18,13 @@ const MAX_VALUES = 100;
 /** The first version in which servers declare completions. */
 const FIRST_DECLARING_VERSION = '2025-03-26';
 
+/** The prompt or resource template whose argument is completed. */
 export type CompletionRef =
   | { readonly server: string; readonly type: 'ref/prompt'; readonly name: string }
   /** `uri` is a template as listed by the server, or an address made from one. */
   | { readonly server: string; readonly type: 'ref/resource'; readonly uri: string };
 
+/** Options of a completion. */
 export interface CompletionOptions {
   /** Arguments that already have values. */
   readonly context?: Readonly<Record<string, string>> | undefined;
@@ -31,6 +33,7 @@ export interface CompletionOptions {
   readonly handedOn?: HandedOn | undefined;
 }
 
+/** Suggested values for an argument. */
 export interface Completion {
   readonly values: readonly string[];
   /** Total number of values, if the server reports it. */

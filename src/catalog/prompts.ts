@@ -26,6 +26,7 @@ export interface ListedPrompt extends Prompt {
   readonly server: string;
 }
 
+/** One message of a prompt. */
 export interface PromptMessage {
   readonly role: 'user' | 'assistant';
   readonly content: ContentBlock;

@@ -13,6 +13,7 @@ import { isRecord } from '../lib/json.ts';
 const MAX_SUBSCRIPTIONS_PER_SERVER = 1_000;
 const SUBSCRIBE_TIMEOUT_MS = 30_000;
 
+/** A change of a resource, as listeners of `subscribe()` get it. */
 export interface ResourceUpdate {
   readonly server: string;
   /** May be a sub-resource of the subscribed one. */

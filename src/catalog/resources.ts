@@ -29,6 +29,7 @@ export interface ListedTemplate extends ResourceTemplate {
   readonly server: string;
 }
 
+/** The resources and templates of the listed servers. */
 export interface ResourceListing {
   readonly resources: readonly ListedResource[];
   readonly templates: readonly ListedTemplate[];

@@ -10,6 +10,7 @@ export interface ToolAnnotations {
   readonly [hint: string]: unknown;
 }
 
+/** A tool as a model is given it. */
 export interface Tool {
   /** The name for models: `mcp__server__tool`. */
   readonly name: string;

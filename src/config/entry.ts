@@ -36,6 +36,7 @@ export interface EntryBase extends Limits {
   readonly pins?: 'hold' | 'warn' | 'off';
 }
 
+/** An entry of a server that is started as a process. */
 export interface StdioEntry extends EntryBase {
   readonly type?: 'stdio';
   readonly command: string;
@@ -47,6 +48,7 @@ export interface StdioEntry extends EntryBase {
   readonly cwd?: string;
 }
 
+/** The key `oauth` of a remote entry: details of a login that the server does not publish. */
 export interface OAuthDetails {
   readonly clientId?: string;
   readonly clientSecret?: string;
@@ -91,6 +93,7 @@ type IdentityProvider = { readonly clientId: string } & (
 /** Limits of files and network for the process of a stdio server; `true` is `'strict'`, `false` none. */
 export type Sandbox = boolean | 'strict' | 'off' | 'none' | SandboxLimits;
 
+/** Limits of memory, CPU and processes in a sandbox. */
 export interface SandboxLimits {
   /** False: no sandbox. */
   readonly enabled?: boolean | undefined;
@@ -109,6 +112,7 @@ export interface SandboxPaths {
   readonly write?: readonly string[];
 }
 
+/** An entry of a remote server. */
 export interface RemoteEntry extends EntryBase {
   readonly type?: 'http' | 'sse';
   readonly url: string;

@@ -16,6 +16,7 @@ import { type ListResult, listAll } from './listing.ts';
 import { negotiate } from './negotiate.ts';
 import { Peer, type PeerOwner } from './peer.ts';
 
+/** One step of a start, with its duration. */
 export interface Phase {
   readonly name: 'start' | 'negotiate' | 'list';
   readonly ms: number;

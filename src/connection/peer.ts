@@ -28,6 +28,7 @@ const MAX_SERVER_REQUESTS = 64;
 /** For a method name in a message. */
 const MAX_METHOD_CHARS = 80;
 
+/** Progress of a call, as the server reports it. */
 export interface Progress {
   readonly progress: number;
   readonly total?: number;

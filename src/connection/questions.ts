@@ -6,6 +6,7 @@ import type { SampleParams } from './sample-types.ts';
 
 const MAX_ROOTS = 1_000;
 
+/** A question of a server to the person: a form, or an address to open. */
 export interface ElicitRequest {
   readonly server: string;
   readonly mode: 'form' | 'url';
@@ -29,17 +30,20 @@ export interface ElicitRequest {
   readonly signal: AbortSignal;
 }
 
+/** The answer to an elicitation. */
 export interface ElicitAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, unknown>>;
   readonly _meta?: Params;
 }
 
+/** A folder that servers may work in. */
 export interface Root {
   readonly uri: string;
   readonly name?: string;
 }
 
+/** A server's request for a completion by the model. */
 export interface SampleRequest {
   readonly server: string;
   /** The params of `sampling/createMessage`, with `maxTokens` limited. */
@@ -53,6 +57,7 @@ export interface SampleRequest {
 
 /** How to reach the person, the model and the project. Questions of a kind that is left out are rejected. */
 export interface Questioned {
+  /** Asks the person a question of a server; without it, servers do not get the capability. */
   readonly elicit?:
     | ((request: ElicitRequest, id: QuestionId) => ElicitAnswer | Promise<ElicitAnswer>)
     | undefined;
@@ -62,6 +67,7 @@ export interface Questioned {
   readonly sample?: ((request: SampleRequest, id: QuestionId) => unknown) | undefined;
   /** The features of `sample` besides text, images and audio: `tools` with `toolChoice`, and `includeContext`. */
   readonly sampling?: { readonly tools?: boolean; readonly context?: boolean } | undefined;
+  /** Folders that servers may work in. */
   readonly roots?:
     | readonly Root[]
     | ((request: RootsRequest) => readonly Root[] | Promise<readonly Root[]>)

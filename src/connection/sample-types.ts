@@ -2,6 +2,7 @@
 
 import type { Params } from './peer.ts';
 
+/** One part of a message of a sampling request. */
 export type SampleContent =
   | { readonly type: 'text'; readonly text: string; readonly [member: string]: unknown }
   | {
@@ -26,6 +27,7 @@ export type SampleContent =
       readonly [member: string]: unknown;
     };
 
+/** One message of a sampling request. */
 export interface SampleMessage {
   readonly role: 'user' | 'assistant';
   /** One block, or several. */

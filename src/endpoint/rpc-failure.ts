@@ -5,6 +5,7 @@ import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND, RPC_MISSING_CAPABILITY } from
 
 const RPC_RESOURCE_NOT_FOUND = -32002;
 
+/** Thrown by a handler to answer with this JSON-RPC error. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
   readonly code: number;
@@ -16,6 +17,7 @@ export class RpcFailure extends Error {
     this.data = data;
   }
 
+  /** Returns the `error` member of the JSON-RPC response. */
   toJSON(): { code: number; message: string; data?: unknown } {
     return {
       code: this.code,

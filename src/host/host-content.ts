@@ -47,6 +47,7 @@ import type { PinnedPart } from '../policy/pins.ts';
 import { partHeld } from '../policy/pins-refusal.ts';
 import type { HostCore } from './host-core.ts';
 
+/** Options of reading resources and prompts. */
 export interface ContentOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether a model reads it: then text is cleaned. Default: the host's `forModel`. */

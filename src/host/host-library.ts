@@ -15,6 +15,9 @@ const MISSING: ReadonlySet<ServerReport['status']> = new Set(['failed', 'needs_a
  * tool known from the cache is available; `ready()` waits for the servers. Servers that fail are reported once each, as
  * a warning to `log`, or without it as a process warning (`process.on('warning')`, code `PLUGBOARD_SERVER`).
  *
+ * @param options - Servers in code, questions to the person, limits; everything is optional.
+ * @returns The host; close it with `close()` or `await using`.
+ * @throws PlugboardError `CONFIG_INVALID` for an invalid option or configuration in code.
  * @example
  * await using host = await createHost({ approve: () => 'allow' });
  * await host.ready();

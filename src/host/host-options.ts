@@ -18,6 +18,7 @@ import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { LogEvent, ServerMessage, ServerReport } from './host-report.ts';
 
+/** Options of `createHost`. */
 export interface HostOptions extends Questioned {
   /** Where the project is searched from; default: the working folder. */
   readonly cwd?: string | undefined;

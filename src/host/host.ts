@@ -72,19 +72,32 @@ export interface Readiness {
   readonly failed: readonly FailedServer[];
 }
 
+/** The user's servers as tools. Created by `createHost`, closed by `close()`. */
 export class Host {
   /** The folder of Plugboard's own files. */
   readonly home: string;
-  /** Lists that do not wait for every server; used by the gateway and by commands. */
+  /**
+   * Lists that do not wait for every server; used by the gateway and by commands.
+   *
+   * @internal
+   */
   readonly firstLists: FirstLists;
-  /** The form of tool names for clients of a gateway: from `naming`, else `server__tool`. */
+  /**
+   * The form of tool names for clients of a gateway: from `naming`, else `server__tool`.
+   *
+   * @internal
+   */
   readonly gatewayNaming: NameForm;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
   readonly #own: HostSession;
 
-  /** Use {@link createHost}. */
+  /**
+   * Use {@link createHost}.
+   *
+   * @internal
+   */
   constructor(core: HostCore) {
     this.#core = core;
     this.home = core.home.dir;
@@ -94,14 +107,22 @@ export class Host {
     this.#own = new HostSession(core, core.session);
   }
 
-  /** Begins to start the configured servers; `createHost` calls it. */
+  /**
+   * Begins to start the configured servers; `createHost` calls it.
+   *
+   * @internal
+   */
   start(): Promise<void> {
     return this.#servers.start();
   }
 
   // Tools.
 
-  /** Returns the tools for the model, in stable order; with `all`, also those deferred behind the search. */
+  /**
+   * Returns the tools for the model, in stable order; with `all`, also those deferred behind the search.
+   *
+   * @param options - `all`: with the deferred tools.
+   */
   tools(options: { readonly all?: boolean } = {}): readonly Tool[] {
     if (options.all !== true) return this.#own.tools();
     this.#core.freshen();
@@ -113,6 +134,8 @@ export class Host {
   /**
    * Returns the tool of a name: as `tools()` returns it, as `mcp__server__tool` or as `server__tool`; deferred or
    * not.
+   *
+   * @param name - The name of the tool.
    */
   find(name: string): Tool | undefined {
     return this.#own.find(name);
@@ -122,6 +145,8 @@ export class Host {
    * Returns whether a call of a tool would need an approval now, without asking. Undefined if there is no such tool,
    * or if the arguments do not name the server of `read_mcp_resource` or the tool of `call_tool`, which they decide on.
    *
+   * @param name - The name of the tool.
+   * @param args - Its arguments.
    * @example
    * host.approvalOf('mcp__files__write')?.decision; // → 'ask'
    */
@@ -133,6 +158,10 @@ export class Host {
    * Allows the calls of a tool without a question, like an answer of `approve`: `session` until this host closes,
    * `always` with a rule in the person's configuration. For programs that ask the person in another way.
    *
+   * @param name - The name of the tool.
+   * @param until - How long it is allowed.
+   * @param args - For `read_mcp_resource` and `call_tool`: the arguments that decide.
+   * @throws PlugboardError `UNKNOWN_TOOL`; `CONFIG_UNWRITABLE` if the rule cannot be written.
    * @example
    * await host.allow('mcp__files__write', 'session');
    */
@@ -144,6 +173,8 @@ export class Host {
    * Returns one sentence for each problem that a call with these arguments would be rejected for; empty if there are
    * none, undefined if there is no such tool. No tool is called and no question is asked.
    *
+   * @param name - The name of the tool.
+   * @param args - The arguments to check.
    * @example
    * await host.checkArguments('mcp__demo__add', { a: 'x' }); // → ['a must be a number']
    */
@@ -164,6 +195,11 @@ export class Host {
    * Calls a tool by the name that `tools()` gave it, or as `server__tool`; rejects only with a PlugboardError. The type
    * of its structured content is not checked.
    *
+   * @param name - The name of the tool.
+   * @param args - Its arguments.
+   * @param options - Signal, timeout, progress.
+   * @returns The result; `isError` is true if the tool reports a failure.
+   * @throws PlugboardError `UNKNOWN_TOOL`, `INVALID_ARGUMENTS`, `APPROVAL_REQUIRED`, `DENIED`, `PIN_CHANGED`, `TIMEOUT`, `CANCELLED`, or the reason why the server cannot be reached, such as `NEEDS_AUTH`, `START_FAILED`, `CONNECTION_LOST`.
    * @example
    * const { structuredContent } = await host.call<{ files: string[] }>('mcp__files__glob', { pattern: '*.md' });
    */
@@ -179,6 +215,8 @@ export class Host {
    * Returns functions for tools with your own schemas: arguments and structured content have exact types and are
    * validated. The result is that of `call()`. A missing tool is an error when it is called.
    *
+   * @param schemas - Schemas of arguments and results, by the name of the tool.
+   * @throws PlugboardError USAGE if a schema is neither a Standard Schema nor a JSON Schema.
    * @example
    * const files = host.typed({
    *   mcp__files__glob: {
@@ -188,7 +226,6 @@ export class Host {
    * });
    * const found = await files.mcp__files__glob({ pattern: '*.md' });
    * if (!found.isError) found.structuredContent.files; // string[]
-   * @throws PlugboardError USAGE if a schema is neither a Standard Schema nor a JSON Schema.
    */
   typed<const S extends ToolSchemas>(schemas: S): TypedTools<S> {
     return this.#own.typed(schemas);
@@ -198,6 +235,12 @@ export class Host {
    * Sends a request of a method that the host has no function for: of an extension, or specific to one server. The
    * rules for the server apply; methods such as `tools/call` are refused, because `call()` asks for approval.
    *
+   * @param server - The name of the server.
+   * @param method - The method.
+   * @param params - Its params.
+   * @param options - Signal, timeout, progress.
+   * @returns The result of the response.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `USAGE` for a method that has a function of its own, `PROTOCOL_ERROR` with the error of the server.
    * @example
    * const { answer } = await host.request('mine', 'mine/ask', { question: 'why' });
    */
@@ -215,6 +258,11 @@ export class Host {
    * Sends a notification of a method that the host has no function for, like `request`. Resolves when it is sent:
    * notifications have no response.
    *
+   * @param server - The name of the server.
+   * @param method - The method.
+   * @param params - Its params.
+   * @param options - Signal.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
    * @example
    * await host.notify('mine', 'notifications/mine/seen', { id: 7 });
    */
@@ -231,6 +279,8 @@ export class Host {
   /**
    * Opens a session over the same servers, with its own loaded tools, session approvals, roots and questions.
    *
+   * @param options - Approvals, questions, roots and tools of the session.
+   * @throws PlugboardError `CONFIG_INVALID` for an invalid option, `CANCELLED` if the host is closed.
    * @example
    * const session = host.session({ approve: () => 'deny' });
    * session.tools();
@@ -246,6 +296,8 @@ export class Host {
    * Replaces the roots of this host, and notifies the servers that support roots. A host that was created without
    * `roots` declares them from now on; legacy servers are reconnected for that.
    *
+   * @param roots - Folders, or a function that returns them.
+   * @throws PlugboardError `CONFIG_INVALID` for an invalid root.
    * @example
    * await host.setRoots([{ uri: 'file:///home/ada/app' }]);
    */
@@ -254,7 +306,12 @@ export class Host {
     await this.#core.setRoots(roots);
   }
 
-  /** Returns the tools that match a description, best first. */
+  /**
+   * Returns the tools that match a description, best first.
+   *
+   * @param query - Words, or a sentence.
+   * @param options - `limit`: how many tools.
+   */
   search(query: string, options: { readonly limit?: number } = {}): Promise<readonly SearchResult[]> {
     return this.#own.search(query, options);
   }
@@ -266,12 +323,24 @@ export class Host {
 
   // Resources and prompts.
 
-  /** Lists the resources of all connected or idle servers, or of one. */
+  /**
+   * Lists the resources of all connected or idle servers, or of one.
+   *
+   * @param server - The name of one server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   async resources(server?: string): Promise<ResourceListing> {
     return this.#core.content.resources(this.#listed(server));
   }
 
-  /** Reads a resource: text, or bytes as base64. */
+  /**
+   * Reads a resource: text, or bytes as base64.
+   *
+   * @param server - The name of the server.
+   * @param uri - The address of the resource.
+   * @param options - Signal.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `DENIED`, or the error of the server.
+   */
   async read(server: string, uri: string, options?: ContentOptions): Promise<ReadResult> {
     this.#servers.get(server);
     return this.#own.read(server, uri, options);
@@ -280,6 +349,12 @@ export class Host {
   /**
    * Calls `listener` whenever the server reports that the resource changed, also after a reconnect; changes while the
    * server was disconnected are not reported.
+   *
+   * @param server - The name of the server.
+   * @param uri - The address of the resource.
+   * @param listener - Called after each change.
+   * @returns A function that ends the subscription.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `DENIED`.
    */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
     const connection = this.#servers.get(server);
@@ -287,12 +362,25 @@ export class Host {
     return this.#core.content.subscribe(this.#used(connection), uri, listener);
   }
 
-  /** Lists the prompts of all servers, or of one, with the commands that people type for them. */
+  /**
+   * Lists the prompts of all servers, or of one, with the commands that people type for them.
+   *
+   * @param server - The name of one server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   async prompts(server?: string): Promise<readonly ListedPrompt[]> {
     return this.#core.content.prompts(this.#listed(server));
   }
 
-  /** Returns the messages of a prompt. */
+  /**
+   * Returns the messages of a prompt.
+   *
+   * @param server - The name of the server.
+   * @param name - The name of the prompt.
+   * @param args - Its arguments.
+   * @param options - Signal.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `DENIED`, or the error of the server.
+   */
   async prompt(
     server: string,
     name: string,
@@ -307,6 +395,8 @@ export class Host {
    * Converts typed text to messages: `@server:uri` is attached, `/mcp__server__prompt one "two words"` is replaced by
    * the prompt's messages. `\@` stays an `@`; unresolved mentions stay in the text and are reported.
    *
+   * @param text - Text as a person typed it.
+   * @param options - Signal.
    * @example
    * const { messages, unknown } = await host.expand('summarise @docs:file:///a.md');
    */
@@ -314,7 +404,14 @@ export class Host {
     return this.#own.expand(givenText('text', text), options);
   }
 
-  /** Returns suggestions for an argument of a prompt or of a resource template. */
+  /**
+   * Returns suggestions for an argument of a prompt or of a resource template.
+   *
+   * @param ref - The prompt or the template.
+   * @param argument - The argument and the text typed so far.
+   * @param options - Signal, and values of other arguments.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `INVALID_ARGUMENTS`.
+   */
   async complete(
     ref: CompletionRef,
     argument: { readonly name: string; readonly value: string },
@@ -332,11 +429,17 @@ export class Host {
 
   // Servers.
 
+  /** Returns every server with its state. */
   servers(): readonly ServerReport[] {
     return this.#core.pool.all().map((connection) => this.#core.report(connection));
   }
 
-  /** Returns one server with the location and content of its entry, without secrets. */
+  /**
+   * Returns one server with the location and content of its entry, without secrets.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   async describe(name: string): Promise<ServerReport & ServerOrigin> {
     const connection = this.#servers.get(name);
     const { originOf } = await import('./host-configure.ts');
@@ -351,12 +454,22 @@ export class Host {
     return catalog.snapshot.findHeld(tool)?.server === server;
   }
 
-  /** Returns a connected server's description of itself: name and version, instructions, capabilities. */
+  /**
+   * Returns a connected server's description of itself: name and version, instructions, capabilities.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   details(name: string): ServerDetails {
     return detailsOf(this.#core, this.#servers.get(name));
   }
 
-  /** Returns every tool of a server for inspection: also held-back or hidden ones, with the reason. */
+  /**
+   * Returns every tool of a server for inspection: also held-back or hidden ones, with the reason.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   inspect(name: string): readonly InspectedTool[] {
     return inspectTools(this.#core, this.#servers.get(name));
   }
@@ -384,7 +497,12 @@ export class Host {
     return this.#core.config.problems;
   }
 
-  /** Returns the steps of a server's last start, with their times. */
+  /**
+   * Returns the steps of a server's last start, with their times.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   phases(name: string): readonly Phase[] {
     return this.#servers.get(name).phases;
   }
@@ -392,6 +510,9 @@ export class Host {
   /**
    * Scans the definitions of a server's tools for signs of an attack, including hidden text and held-back tools. The
    * findings are advisory.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
    */
   async scan(name: string): Promise<readonly Finding[]> {
     this.#servers.get(name);
@@ -401,12 +522,25 @@ export class Host {
     return scanListing([...tools, ...held].map(({ name: tool, ...rest }) => ({ tool, ...rest })));
   }
 
-  /** Adds or replaces a server until this host closes; resolves when it has settled. */
+  /**
+   * Adds or replaces a server until this host closes; resolves when it has settled.
+   *
+   * @param name - The name of the server.
+   * @param entry - Its entry.
+   * @throws PlugboardError `CONFIG_INVALID` for an invalid entry.
+   */
   async add(name: string, entry: GivenEntry): Promise<ServerReport> {
     return this.#core.report(await this.#servers.add(name, entry));
   }
 
-  /** Writes a server to a configuration file and reloads; an entry in a project's file still needs consent. */
+  /**
+   * Writes a server to a configuration file and reloads; an entry in a project's file still needs consent.
+   *
+   * @param name - The name of the server.
+   * @param entry - Its entry.
+   * @param options - The scope, and whether an entry is replaced.
+   * @throws PlugboardError `CONFIG_INVALID`, `CONFIG_UNWRITABLE`.
+   */
   async save(name: string, entry: GivenEntry, options: SaveOptions = {}): Promise<void> {
     const { saveGiven } = await import('./host-configure.ts');
     await saveGiven(this.#core, name, entry, options);
@@ -416,6 +550,10 @@ export class Host {
   /**
    * Approves an entry that was saved as `unapproved`, and reloads. For a person only: `digest` is that of the entry
    * they were shown, from `describe`.
+   *
+   * @param name - The name of the server.
+   * @param digest - The digest of the entry that the person was shown.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
    */
   async approve(name: string, digest: string): Promise<void> {
     const { spec } = this.#servers.get(name);
@@ -424,7 +562,14 @@ export class Host {
     await this.#servers.reload();
   }
 
-  /** Removes a server from its configuration file, and reloads. */
+  /**
+   * Removes a server from its configuration file, and reloads.
+   *
+   * @param name - The name of the server.
+   * @param options - The scope, if several have the name.
+   * @returns The file that was changed.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `CONFIG_UNWRITABLE`.
+   */
   async erase(
     name: string,
     options: Pick<SaveOptions, 'scope' | 'signal'> = {},
@@ -438,17 +583,30 @@ export class Host {
   /**
    * Starts a server; rejects with the reason if it fails. Without a name: begins to start the servers that `connect:
    * 'none'` skipped, by their lifecycles, and `ready()` waits for them.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`, or the reason why the server cannot be started.
    */
   async connect(name?: string): Promise<void> {
     await (name === undefined ? this.#servers.startIdleTimer() : this.#servers.get(name).connect());
   }
 
-  /** Stops a server; its tools are unavailable until `connect`. */
+  /**
+   * Stops a server; its tools are unavailable until `connect`.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   async disconnect(name: string): Promise<void> {
     await this.#servers.get(name).disconnect();
   }
 
-  /** Restarts a server, or starts it if it is not running; rejects with the reason if it fails. */
+  /**
+   * Restarts a server, or starts it if it is not running; rejects with the reason if it fails.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`, or the reason why the server cannot be started.
+   */
   async reconnect(name: string): Promise<void> {
     const connection = this.#servers.get(name);
     await connection.reconnect();
@@ -462,6 +620,9 @@ export class Host {
    * called with the parameters that come back to `redirectUrl`. Without it, uses a browser of this machine; running
    * hosts of this machine notice the login.
    *
+   * @param name - The name of the server.
+   * @param options - `redirectUrl`, or how the browser is opened.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `AUTH_FAILED`, `NEEDS_CLIENT_REGISTRATION`.
    * @example
    * const { authorizationUrl } = await host.login('docs', { redirectUrl: 'https://app.example/callback' });
    */
@@ -489,6 +650,10 @@ export class Host {
    * Finishes a pending login, started in this process or another, with the parameters that came back through the
    * browser.
    *
+   * @param name - The name of the server.
+   * @param answer - The parameters of the redirect.
+   * @param signal - Cancels it.
+   * @throws PlugboardError `UNKNOWN_SERVER`, `AUTH_FAILED`.
    * @example
    * await host.finishLogin('docs', new URL(request.url, 'https://app.example').searchParams);
    */
@@ -501,7 +666,12 @@ export class Host {
     await auth.finishLogin(answer, signal);
   }
 
-  /** Deletes the login of a remote server; false if there was none. */
+  /**
+   * Deletes the login of a remote server; false if there was none.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   async logout(name: string): Promise<boolean> {
     const auth = await this.#auth(name, { forgetting: true });
     return auth.logout();
@@ -513,7 +683,12 @@ export class Host {
     return isRemote(spec.entry) ? (await this.#auth(name)).credentialPlace() : 'none';
   }
 
-  /** Removes a server from this host; files are not changed. */
+  /**
+   * Removes a server from this host; files are not changed.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`.
+   */
   remove(name: string): Promise<void> {
     return this.#servers.remove(name);
   }
@@ -523,7 +698,12 @@ export class Host {
     return this.#servers.reload(config, options);
   }
 
-  /** Connects a server, or rereads its tools; rejects with the reason if it fails to start. */
+  /**
+   * Connects a server, or rereads its tools; rejects with the reason if it fails to start.
+   *
+   * @param name - The name of the server.
+   * @throws PlugboardError `UNKNOWN_SERVER`, or the reason why the server cannot be started.
+   */
   refresh(name: string): Promise<void> {
     return this.#servers.refresh(name);
   }
@@ -534,11 +714,22 @@ export class Host {
     await Promise.all(this.#core.pool.all().map((connection) => connection.pushSandboxState()));
   }
 
-  /** Reports something about a server as a `log` event of level `warning`, once. */
+  /**
+   * Reports something about a server as a `log` event of level `warning`, once.
+   *
+   * @internal
+   */
   report(server: string, message: string): void {
     this.#core.warnOnce(server, message);
   }
 
+  /**
+   * Adds a listener for an event; the returned function removes it.
+   *
+   * @param event - The name of the event.
+   * @param listener - Called with the event.
+   * @throws PlugboardError `USAGE` for an unknown event.
+   */
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
     checkEvent(event, listener);
     return this.#core.events.on(event, listener);
@@ -546,7 +737,12 @@ export class Host {
 
   // Lifecycle.
 
-  /** Waits until every server has settled; rejects if a `required` one failed to start. Resolves with the states. */
+  /**
+   * Waits until every server has settled; rejects if a `required` one failed to start. Resolves with the states.
+   *
+   * @returns The connected servers, and those that failed with their reasons.
+   * @throws PlugboardError `REQUIRED_FAILED` if a `required` server failed.
+   */
   async ready(): Promise<Readiness> {
     await this.#servers.ready();
     const servers = this.servers();
@@ -556,12 +752,20 @@ export class Host {
     };
   }
 
-  /** Like `ready()`, for `required` servers only; with `unknown`, only those whose tools are unknown. */
+  /**
+   * Like `ready()`, for `required` servers only; with `unknown`, only those whose tools are unknown.
+   *
+   * @internal
+   */
   requiredReady(which: 'all' | 'unknown'): Promise<void> {
     return this.#servers.requiredReady(which);
   }
 
-  /** Whether any server is `required`. */
+  /**
+   * Whether any server is `required`.
+   *
+   * @internal
+   */
   hasRequired(): boolean {
     return this.#servers.hasRequired;
   }
@@ -572,6 +776,7 @@ export class Host {
     return this.#closing;
   }
 
+  /** Calls `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -12,8 +12,10 @@ interface Readable {
 /**
  * Returns the text of a result: its text blocks, joined by newlines. Images, audio and links are omitted.
  *
+ * @param result - The result of a call.
+ * @returns The text; empty if there is none.
  * @example
- * textOf({ content: [{ type: 'text', text: 'hi' }], isError: false }); // → 'hi'
+ * textOf({ content: [{ type: 'text', text: 'hi' }] }); // → 'hi'
  */
 export function textOf({ content }: Pick<Readable, 'content'>): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
@@ -22,9 +24,11 @@ export function textOf({ content }: Pick<Readable, 'content'>): string {
 /**
  * Returns the value of a result: its structured content, else its text parsed as JSON. The type is not checked.
  *
+ * @param result - The result of a call.
+ * @returns The value, as the type that you name.
+ * @throws PlugboardError PROTOCOL_ERROR if the tool failed, or its result is not JSON.
  * @example
  * jsonOf<{ id: number }>({ content: [{ type: 'text', text: '{"id":1}' }], isError: false }).id; // → 1
- * @throws PlugboardError PROTOCOL_ERROR if the tool failed, or its result is not JSON.
  */
 export function jsonOf<T = unknown>(result: Readable): T {
   const text = textOf(result);

@@ -11,6 +11,7 @@ import { Offer } from './offer.ts';
 import { both, type HandledEvent, spans, tellingTo } from './tracing.ts';
 import { type Channel, type Listener, serveChannel } from './transports.ts';
 
+/** Everything that `defineServer` takes. */
 export interface ServerDefinition {
   readonly name: string;
   /** Default 0.0.0. */
@@ -42,6 +43,7 @@ export interface ServerDefinition {
   readonly clock?: Clock | undefined;
 }
 
+/** A server that was defined; served by `serve()`. */
 export class Server {
   readonly name: string;
   readonly #offer: Offer;
@@ -127,6 +129,9 @@ export class Server {
 /**
  * Defines a server: tools, resources and prompts under a name.
  *
+ * @param definition - Name, tools, resources, prompts and options.
+ * @returns The server; `serve()` serves it.
+ * @throws PlugboardError `USAGE` for two items of one name, or a template or schema that cannot be used.
  * @example
  * const server = defineServer({
  *   name: 'echo',

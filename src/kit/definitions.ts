@@ -47,12 +47,15 @@ export interface Tool extends Described {
   readonly output: Schema | undefined;
   readonly annotations: ToolAnnotations | undefined;
   readonly errors: ErrorStyle | undefined;
+  /** Runs a call; throws for an error that the model reads. */
   readonly run: (args: never, context: Context) => unknown;
 }
 
 /**
  * Defines a tool. The types of its arguments and of its result follow from its schemas.
  *
+ * @param definition - Name, schemas and the function that runs a call.
+ * @returns The tool, for `defineServer` or `server.add()`.
  * @example
  * const add = tool({
  *   name: 'add',
@@ -70,6 +73,7 @@ export function tool<
   return { kind: 'tool', input, output, annotations, errors, ...rest };
 }
 
+/** Returns suggestions for an argument. */
 export type Completer = (
   value: string,
   /** The known values of the other arguments. */
@@ -85,6 +89,7 @@ export interface ResourceDefinition extends Described {
   /** In bytes, if known. */
   readonly size?: number | undefined;
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+  /** Returns the content. */
   readonly read: (uri: string, context: Context) => ResourceReturn | Promise<ResourceReturn>;
 }
 
@@ -95,6 +100,8 @@ export interface Resource extends ResourceDefinition {
 /**
  * Defines a resource at one URI.
  *
+ * @param definition - URI, description and the function that returns the content.
+ * @returns The resource, for `defineServer` or `server.add()`.
  * @example
  * const about = resource({ uri: 'memo://about', mimeType: 'text/plain', read: () => 'A memo.' });
  * about.uri; // → 'memo://about'
@@ -112,6 +119,7 @@ export interface ResourceTemplateDefinition extends Described {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   /** Completions for its variables. */
   readonly complete?: Readonly<Record<string, Completer>> | undefined;
+  /** Returns the content. */
   readonly read: (
     variables: Readonly<Record<string, string>>,
     context: Context,
@@ -126,6 +134,8 @@ export interface ResourceTemplate extends ResourceTemplateDefinition {
 /**
  * Defines resources whose URIs match a template.
  *
+ * @param definition - Template, description and the function that returns the content of one URI.
+ * @returns The template, for `defineServer` or `server.add()`.
  * @example
  * const memos = resourceTemplate({ uriTemplate: 'memo://{id}', read: ({ id }) => `Memo ${id}` });
  * memos.uriTemplate; // → 'memo://{id}'
@@ -134,6 +144,7 @@ export function resourceTemplate(definition: ResourceTemplateDefinition): Resour
   return { kind: 'template', ...definition };
 }
 
+/** One argument of a prompt. */
 export interface PromptArgument {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -157,12 +168,15 @@ export interface Prompt extends Described {
   readonly kind: 'prompt';
   readonly name: string;
   readonly arguments: Readonly<Record<string, PromptArgument>>;
+  /** Returns the messages. */
   readonly get: (args: never, context: Context) => PromptReturn | Promise<PromptReturn>;
 }
 
 /**
  * Defines a prompt that people choose by its name.
  *
+ * @param definition - Name, arguments and the function that returns the messages.
+ * @returns The prompt, for `defineServer` or `server.add()`.
  * @example
  * const review = prompt({
  *   name: 'review',
@@ -180,4 +194,5 @@ export function prompt<const Args extends Readonly<Record<string, PromptArgument
   return { kind: 'prompt', arguments: args, ...rest };
 }
 
+/** A tool, resource, resource template or prompt. */
 export type Item = Tool | Resource | ResourceTemplate | Prompt;

@@ -14,6 +14,7 @@ import { isRecord } from '../lib/json.ts';
 import type { RequestId } from '../lib/json-rpc.ts';
 import { type Check, createCheck } from './kit-check.ts';
 
+/** Levels of log messages, least severe first. */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
 /** The client that sent the request. */
@@ -25,10 +26,12 @@ export interface Client {
   readonly principal: string;
 }
 
+/** The answer of a person to an elicitation. */
 export type Elicited<Content> =
   | { readonly action: 'accept'; readonly content: Content }
   | { readonly action: 'decline' | 'cancel' };
 
+/** The second argument of handlers: the request, the client, and questions to it. */
 export interface Context {
   readonly requestId: RequestId;
   readonly client: Client;
@@ -62,17 +65,20 @@ export interface Context {
   roots(options?: QuestionOptions): Promise<readonly { readonly uri: string; readonly name?: string }[]>;
 }
 
+/** Options of a question to the client. */
 export interface QuestionOptions {
   /** The key of the question for a modern client; default: generated. */
   readonly key?: string | undefined;
 }
 
+/** A question with a form. */
 export interface FormQuestion<S extends Schema> extends QuestionOptions {
   readonly message: string;
   /** The schema of an object of primitive values. */
   readonly schema: S;
 }
 
+/** A question with an address to open. */
 export interface UrlQuestion extends QuestionOptions {
   readonly message: string;
   readonly url: string;

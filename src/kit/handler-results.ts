@@ -12,11 +12,13 @@ export interface ToolResult {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** One message of a prompt. */
 export interface PromptMessage {
   readonly role: 'user' | 'assistant';
   readonly content: ContentBlock;
 }
 
+/** The messages of a prompt. */
 export interface PromptResult {
   readonly description?: string | undefined;
   readonly messages: readonly PromptMessage[];
@@ -25,6 +27,7 @@ export interface PromptResult {
 /** Text, bytes, or contents in the protocol's form. */
 export type ResourceReturn = string | Uint8Array | ResourceContents | readonly ResourceContents[];
 
+/** The values that a handler of a prompt may return. */
 export type PromptReturn = string | readonly PromptMessage[] | PromptResult;
 
 /** Converts a returned value: text, blocks and whole results are kept; everything else is serialized as JSON. */

@@ -18,12 +18,14 @@ const EXIT_GRACE_MS = 2_000;
 
 /** Accepts clients, and serves each of them. */
 export interface Listener<Result extends Served = Served> {
+  /** Begins to serve; called by `serve()`. */
   listen(backend: Backend): Promise<Result>;
 }
 
 /** A connection to one client: the interface of every transport of Plugboard, `memoryPair()` for example. */
 export type Channel = Pick<Transport, 'open' | 'send' | 'close'>;
 
+/** Options of `stdio()`. */
 export interface StdioOptions {
   /** Default: this process's own; then nothing else can write to stdout, and the process exits with its client. */
   readonly input?: Readable | undefined;
@@ -34,6 +36,8 @@ export interface StdioOptions {
  * One JSON-RPC message per line, for the client that started this process. When the client closes its side, running
  * handlers may finish, and the process exits with code 0.
  *
+ * @param options - Streams other than those of the process.
+ * @returns The listener, for `server.serve()`.
  * @example
  * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
  * const { input, output } = streams;
@@ -63,6 +67,7 @@ function leaveSoon(): void {
   setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
 }
 
+/** Options of `http()`. */
 export interface HttpOptions {
   /** Default 3000; 0 selects any free port. */
   readonly port?: number | undefined;
@@ -77,6 +82,8 @@ export interface HttpOptions {
 /**
  * Streamable HTTP at `/mcp`, for clients of both eras.
  *
+ * @param options - Port, host, token or verifier.
+ * @returns The listener, for `server.serve()`.
  * @example
  * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
  * const served = await server.serve(http({ port: 0 }));

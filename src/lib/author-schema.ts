@@ -23,8 +23,10 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
+/** A JSON Schema as an author writes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** A schema for arguments or results: a Standard Schema such as zod, or a JSON Schema. */
 export type Schema = StandardSchema | JsonSchema;
 
 /** The type of a handler's input after validation. */

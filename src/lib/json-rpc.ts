@@ -2,6 +2,7 @@
 
 export type RequestId = string | number;
 
+/** A JSON-RPC request. */
 export interface JsonRpcRequest {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
@@ -9,24 +10,28 @@ export interface JsonRpcRequest {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+/** A JSON-RPC notification. */
 export interface JsonRpcNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+/** A JSON-RPC response with a result. */
 export interface JsonRpcResult {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
   readonly result: unknown;
 }
 
+/** A JSON-RPC response with an error. */
 export interface JsonRpcFailure {
   readonly jsonrpc: '2.0';
   readonly id: RequestId | null;
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
+/** A JSON-RPC message. */
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResult | JsonRpcFailure;
 
 export const RPC_PARSE_ERROR = -32700;

@@ -9,6 +9,7 @@ import { DEFAULT_PORT, type GatewayHttpOptions, listenGateway } from '../serve/g
 import { manageToken } from './manage-token.ts';
 import { Management, type ManagementOptions } from './management.ts';
 
+/** Options of `serveHttp`. */
 export interface ServeHttpOptions extends Omit<GatewayHttpOptions, 'approvalQueue' | 'mounted'> {
   /**
    * The management API and the page, for this machine only. Their token is never valid for calls: by default it is in
@@ -16,10 +17,11 @@ export interface ServeHttpOptions extends Omit<GatewayHttpOptions, 'approvalQueu
    * disables it.
    */
   readonly manage?: ManageOptions | false | undefined;
-  /** Calls and questions of other hosts too; see {@link ManagementOptions}. */
+  /** Calls and questions of other hosts too; see `ManagementOptions`. */
   readonly traffic?: ManagementOptions['traffic'];
 }
 
+/** Options of the management API and the page. */
 export interface ManageOptions {
   readonly token?: string | undefined;
   /** Also accept requests that a proxy on this machine forwards; refused by default. */
@@ -36,6 +38,10 @@ export interface ServedManaged extends ServedHttp {
 /**
  * Serves all servers of a host as one MCP server at `/mcp`, and the management of that host at `/api` and `/`.
  *
+ * @param host - The host to serve; closing the gateway does not close it.
+ * @param options - Address, tokens, and whether management is served.
+ * @returns The addresses, and `close()`.
+ * @throws PlugboardError `USAGE` for an address that is not this machine without a token, `START_FAILED` if the port is in use.
  * @example
  * const gateway = await serveHttp(host, { port: 0, token: 'a long secret' });
  * new URL(gateway.url).pathname; // → '/mcp'

@@ -2,6 +2,7 @@
 
 import { ruleMatcher, type Spellings } from './approval.ts';
 
+/** Which tools of which servers a session has. */
 export interface ToolSubset {
   /** Only tools of these servers. */
   readonly servers?: readonly string[] | undefined;

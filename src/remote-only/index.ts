@@ -62,6 +62,9 @@ export type RemoteOnlyOptions = Omit<HostOptions, NeedsNode | 'servers'> & {
 /**
  * Creates a host of remote servers. It reads no configuration and keeps everything in memory until it is closed.
  *
+ * @param options - The servers, and options that need neither files nor processes.
+ * @returns The host; close it with `close()`.
+ * @throws PlugboardError `CONFIG_INVALID` for an option that needs Node, or a server without a url.
  * @example
  * const host = await createHost({
  *   servers: { docs: { url: 'https://example.com/mcp', headers: { authorization: `Bearer ${token}` } } },

@@ -23,6 +23,7 @@ export interface CredentialStore {
   get(key: string): Awaitable<string | null | undefined>;
   /** Replaces the value atomically: a reader sees the old or the new value. */
   set(key: string, value: string): Awaitable<unknown>;
+  /** Deletes the value of a key, if there is one. */
   delete(key: string): Awaitable<unknown>;
   /**
    * Runs `work` while no other process runs work for the same key, and settles with its result. Tokens are renewed

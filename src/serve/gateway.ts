@@ -28,6 +28,7 @@ import { Outputs } from './outputs.ts';
 import { createParamHeaders } from './requested-call.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
 
+/** Options that stdio and HTTP share. */
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` applies here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;

@@ -9,6 +9,7 @@ const DISCOVERY_TIMEOUT_MS = 10_000;
 const CLOCK_TOLERANCE_S = 30;
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
+/** An authorization server whose tokens are accepted. */
 export interface IssuerOptions {
   readonly issuer: string;
   readonly audience: string;

@@ -9,6 +9,7 @@ import type { ServedHost } from './served-host.ts';
 /** A script that pipes its requests in gets its responses; an agent that exits does not wait long for this process. */
 const FINISH_MS = 5_000;
 
+/** Options of `serveStdio`. */
 export interface ServeStdioOptions extends GatewayOptions {
   /** Default: this process's own. */
   readonly input?: Readable | undefined;
@@ -19,6 +20,9 @@ export interface ServeStdioOptions extends GatewayOptions {
  * Serves all servers of a host as one MCP server on stdio; ends when the client closes its side.
  * Nothing else may write to stdout in the meantime.
  *
+ * @param host - The host to serve.
+ * @param options - Streams other than those of the process, and options of the gateway.
+ * @returns `closed`, which resolves when the client has closed its side, and `close()`.
  * @example
  * const served = serveStdio(host);
  * await served.closed;

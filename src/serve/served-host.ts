@@ -5,6 +5,7 @@ import type { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
 import type { HostSession } from '../host/host-session.ts';
 
+/** The members of a session that a gateway needs. */
 export type ServedSession = Pick<
   HostSession,
   | 'id'
@@ -25,6 +26,7 @@ export type ServedSession = Pick<
   | 'end'
 >;
 
+/** The members of a host that a gateway needs. */
 export interface ServedHost
   extends Pick<
     Host,
@@ -40,6 +42,7 @@ export interface ServedHost
     | 'on'
     | 'report'
   > {
+  /** Opens a session for one client. */
   session(options?: SessionOptions): ServedSession;
 }
 

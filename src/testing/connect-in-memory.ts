@@ -14,12 +14,14 @@ type Params = Readonly<Record<string, unknown>>;
 
 /** Anything that can be served over one end of an in-memory pair, such as a server of `plugboard/kit`. */
 export interface Servable {
+  /** Serves one client over a channel. */
   serve(channel: Transport): Promise<{ close(): Promise<void> }>;
 }
 
 /** Answers one kind of request from the server; the return value is the result. */
 export type Answer = (params: Params) => unknown;
 
+/** Options of `connectInMemory`. */
 export interface ConnectOptions {
   /** Default: modern. */
   readonly era?: Era | undefined;
@@ -32,11 +34,14 @@ export interface ConnectOptions {
   readonly logLevel?: string | undefined;
 }
 
+/** Options of one request of a test client. */
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Is called for each progress notification. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** A client for tests, connected in memory. */
 export interface TestClient {
   readonly protocolVersion: string;
   readonly capabilities: Params;
@@ -44,18 +49,24 @@ export interface TestClient {
   tools(): Promise<readonly Params[]>;
   /** Returns the result of a call as the server sent it. */
   call(name: string, args?: Params, options?: AskOptions): Promise<Params>;
+  /** Reads a resource. */
   read(uri: string): Promise<readonly Params[]>;
+  /** Returns the messages of a prompt. */
   prompt(name: string, args?: Readonly<Record<string, string>>): Promise<Params>;
   /** Sends any request. Rejects with a `PlugboardError` whose `detail.rpcCode` is the error's code. */
   request(method: string, params?: Params, options?: AskOptions): Promise<Params>;
   /** Notifications received so far, in order: log messages, changed lists. */
   readonly notifications: readonly { readonly method: string; readonly params: Params }[];
+  /** Closes the connection. */
   close(): Promise<void>;
 }
 
 /**
  * Connects to a server in memory.
  *
+ * @param server - A server of the kit, or anything else that serves a channel.
+ * @param options - Era, answers to questions, log level.
+ * @returns The client.
  * @example
  * const echo = tool({ name: 'echo', run: ({ message }) => message });
  * const client = await connectInMemory(defineServer({ name: 'echo', tools: [echo] }));

@@ -16,6 +16,7 @@ export interface Wire {
   crash(exitCode?: number): void;
 }
 
+/** One request to a scripted server, and the ways to answer it. */
 export interface Exchange {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -23,15 +24,19 @@ export interface Exchange {
   readonly era: Era;
   /** Aborted when the client cancels this request or the connection ends. */
   readonly signal: AbortSignal;
+  /** Sends a notification. */
   notify(method: string, params?: Readonly<Record<string, unknown>>): void;
   /** Sends progress of this request; does nothing if the client did not request it. */
   progress(progress: number, total?: number, message?: string): void;
   /** Sends a request to the client and waits for its result. Rejects in the modern era, which has no such requests. */
   request(method: string, params?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Writes a line as it is, valid or not. */
   line(text: string): void;
+  /** Ends the server at once. */
   crash(exitCode?: number): void;
 }
 
+/** Answers one method of a scripted server. */
 export type Handler = (exchange: Exchange) => unknown;
 
 export interface ExchangeParts {

@@ -31,6 +31,8 @@ interface Timer {
 /**
  * Creates a clock for tests.
  *
+ * @param startMs - The time at which it begins, in milliseconds since 1970.
+ * @returns The clock, for the option `clock`.
  * @example
  * const clock = fakeClock();
  * const fired = [];

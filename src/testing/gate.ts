@@ -3,12 +3,14 @@
 export interface Gate {
   /** Resolves when the gate is opened. */
   readonly opened: Promise<void>;
+  /** Lets everything that waits continue. */
   open(): void;
 }
 
 /**
  * Creates a closed gate.
  *
+ * @returns The gate: `opened` resolves after `open()`.
  * @example
  * const gate = createGate();
  * const server = scriptedServer();

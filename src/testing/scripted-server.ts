@@ -16,6 +16,7 @@ import {
 } from './scripted-tool.ts';
 import { serveOnStdio } from './stdio-program.ts';
 
+/** Options of `scriptedServer`. */
 export interface ScriptedServerOptions {
   readonly name?: string;
   readonly version?: string;
@@ -29,6 +30,7 @@ export interface ScriptedServerOptions {
 
 type Params = Readonly<Record<string, unknown>>;
 
+/** A server whose answers a test decides. */
 export interface ScriptedServer {
   /** Creates an in-memory connection; returns the client's end, which is not open yet. */
   transport(): Transport;
@@ -40,6 +42,7 @@ export interface ScriptedServer {
   once(method: string, handler: Handler): ScriptedServer;
   /** Adds or replaces a tool without notifying clients; use `notify` for that. */
   tool(name: string, tool: ToolHandler | ScriptedTool): ScriptedServer;
+  /** Removes a tool. */
   removeTool(name: string): ScriptedServer;
   /** Notifies every client; modern ones receive list changes on subscriptions that include them. */
   notify(method: string, params?: Params): void;
@@ -60,6 +63,8 @@ export interface ScriptedServer {
 /**
  * Creates a server that a test scripts.
  *
+ * @param options - Tools, era and capabilities.
+ * @returns The server, for `{ inProcess: server }`.
  * @example
  * const server = scriptedServer({ tools: { greet: ({ who }) => `Hello ${who}` } });
  * server.once('tools/list', ({ crash }) => crash()); // the first listing ends the server, the next one is answered
@@ -140,6 +145,7 @@ class Scripted implements ScriptedServer {
     return this;
   }
 
+  /** Removes a tool. */
   removeTool(name: string): ScriptedServer {
     const { [name]: _, ...rest } = this.#tools;
     this.#tools = rest;

@@ -15,6 +15,7 @@ export interface ScriptedTool {
   readonly [field: string]: unknown;
 }
 
+/** Tools of a scripted server, by name. */
 export type ScriptedTools = Readonly<Record<string, ToolHandler | ScriptedTool>>;
 
 export function listTools(tools: ScriptedTools): { tools: Record<string, unknown>[] } {

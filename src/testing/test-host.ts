@@ -11,6 +11,9 @@ import type { HostOptions } from '../host/host-options.ts';
  * rules, caches and pins are neither read nor written. The environment contains only `PATH`. Each option can be
  * overridden.
  *
+ * @param options - Options of `createHost`.
+ * @returns The host; `close()` deletes its folders.
+ * @throws PlugboardError `CONFIG_INVALID` for an invalid option.
  * @example
  * const weather = scriptedServer({ tools: { today: () => 'Sunny' } });
  * const agent = await createTestHost({ servers: { weather: { inProcess: weather, approval: 'approve' } } });

@@ -22,11 +22,13 @@ export interface Receiver {
   notice(notice: Notice): void;
 }
 
+/** Something that a transport reports and that does not end it. */
 export interface Notice {
   readonly level: 'debug' | 'info' | 'warning';
   readonly message: string;
 }
 
+/** Options of sending one message. */
 export interface SendOptions {
   /** Ends the wait, and the socket if the request has its own. */
   readonly signal?: AbortSignal | undefined;
@@ -34,6 +36,7 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** The contract of every transport. */
 export interface Transport {
   readonly kind: 'stdio' | 'http' | 'sse' | 'memory';
   /** True if each request has its own stream, which is closed to cancel the request. */

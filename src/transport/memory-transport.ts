@@ -27,6 +27,7 @@ type InboxEvent =
  * Creates two connected transports. Order is preserved, delivery is asynchronous, and messages sent before an end
  * closed still arrive.
  *
+ * @returns Both ends.
  * @example
  * const [client, server] = memoryPair();
  * const methods = [];

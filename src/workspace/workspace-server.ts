@@ -17,6 +17,7 @@ export const GIT_VARIABLES: readonly string[] = [
   'SSH_AUTH_SOCK',
 ];
 
+/** Options of `workspaceServer`. */
 export interface WorkspaceServerOptions extends Omit<EntryBase, 'pins' | 'sandbox' | 'unapproved'> {
   /** The folder that its tools are confined to; default: the project of the host. */
   readonly root?: string | undefined;
@@ -31,6 +32,8 @@ export interface WorkspaceServerOptions extends Omit<EntryBase, 'pins' | 'sandbo
  * folder. It needs neither `npx` nor a command on the PATH. In a bundle or a single executable, where the package's
  * program does not exist, the server runs in this process. Other keys of an entry can be given too.
  *
+ * @param options - The folder, whether there is a shell, and other keys of an entry.
+ * @returns An entry for `createHost({ servers })`.
  * @example
  * const host = await createHost({ servers: { files: workspaceServer({ root: '/home/ada/app' }) } });
  */

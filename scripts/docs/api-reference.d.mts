@@ -1,0 +1,1 @@
+export function apiPages(): Promise<{ page: string; text: string; should: string }[]>;
