@@ -43,7 +43,7 @@ describe('the bench', () => {
     }).toEqual({ constant: '0.00', linear: '1.00', square: '2.00', fixedCostFirst: '1.00' });
   });
 
-  it('the spread of an exponent holds what single rounds say', () => {
+  it('the spread of an exponent covers the values of single rounds', () => {
     const {
       low,
       exponent: middle,

@@ -50,7 +50,7 @@ function section(text: string, heading: string): string {
   return after.split(new RegExp(`\\n#{1,${level}} `))[0] ?? '';
 }
 
-it('what pages show of the code (keys, flags, routes, error codes, events) is current (mend: npm run docs)', async () => {
+it('pages show the current keys, flags, routes, error codes and events of the code (to fix: npm run docs)', async () => {
   for (const { page: path, text, should } of await generatedPages())
     expect({ path, text }).toEqual({ path, text: should });
 });

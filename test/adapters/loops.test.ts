@@ -119,7 +119,7 @@ it('Anthropic: what a search found is referred to, deferred, and stays so when i
   expect(await anthropic.execute(gone)).toMatchObject({ is_error: true });
 });
 
-it('Anthropic: a search that finds nothing says so in words', async () => {
+it('Anthropic: a search without results answers with text', async () => {
   const { host } = await adapterHost({ toolSearch: true });
   const anthropic = toAnthropic(host, { deferLoading: true });
   const call = {

@@ -60,7 +60,7 @@ it.each([
     jpegOfSize(9000, 10),
     'this model takes images of at most 8000 pixels a side',
   ],
-])('what the API refuses is a note with the reason: %s', (_what, label, data, why) => {
+])('media that the API rejects becomes a note with the reason: %s', (_what, label, data, why) => {
   const [message] = toMessages(image(label, data), 'anthropic');
   expect(message?.content).toEqual([
     {

@@ -49,7 +49,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(request).toMatchObject({ params: { name: 'open', arguments: { $filter: { a: 1 } } } });
   });
 
-  it('a hopeless schema costs its own tool only, and is told once with its reason', async () => {
+  it('an unusable schema costs its own tool only, and is reported once with its reason', async () => {
     const { host } = await adapterHost({ tools: { ...TOOLS, hopeless: HOPELESS } });
     const told: unknown[] = [];
     const caller = make(host, { onQuarantine: (tool) => told.push(tool) });
@@ -103,7 +103,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(JSON.stringify(await answer)).toContain('CANCELLED');
   });
 
-  it('progress comes with the call it belongs to, and a listener that throws harms nobody', async () => {
+  it('progress arrives with the call it belongs to, and a listener that throws affects no other', async () => {
     const { host } = await adapterHost({
       tools: {
         slow: (_args, { progress }) => {
@@ -137,7 +137,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     expect(caller.names()).toEqual(['mcp__s__one', 'mcp__t__one']);
   });
 
-  it('CAT-7: what tool_search finds is among the tools of the next turn, behind the others', async () => {
+  it('CAT-7: tools that tool_search finds follow the others in the next turn', async () => {
     const { host } = await adapterHost({ toolSearch: true });
     const caller = make(host);
     expect(caller.names()).toEqual(['tool_search', 'call_tool']);
@@ -314,7 +314,7 @@ it('OpenAI: null for an optional argument of a strict schema means that it was n
   expect(JSON.stringify(request)).not.toContain('note');
 });
 
-it('OpenAI: arguments that are no JSON are told to the model', async () => {
+it('OpenAI: the model receives an error for arguments that are not JSON', async () => {
   const { host } = await adapterHost();
   const call = { type: 'function_call', call_id: 'c', name: 'mcp__s__add', arguments: '{"a":1,' } as const;
   expect(await toOpenAI(host).execute(call)).toEqual({

@@ -195,7 +195,7 @@ it('toAiSdk: `schemas` names the tools of the set, with exact types', async () =
   expect(plain.s__add.inputSchema.jsonSchema).toMatchObject({ required: ['a', 'b'] });
 });
 
-it('toAiSdk: a tool of `schemas` that is not there throws, and one that goes away is answered', async () => {
+it('toAiSdk: throws for an unknown tool in `schemas`, and answers a call of a tool that was removed', async () => {
   const { host } = await adapterHost();
   expect(() => toAiSdk(host, { schemas: { ...ADD, mcp__s__ad: {} } })).toThrow(
     expect.objectContaining({

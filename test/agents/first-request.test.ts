@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 it(
-  'AGT-1: every agent offers all tools of good servers in its first request, beside one that hangs, one that crashes and one without a login, in the first and in the second run',
+  'AGT-1: every agent offers all tools of good servers in its first request, next to one that hangs, one that crashes and one without a login, in the first and in the second run',
   async () => {
     auth = await startAuthServer();
     world = await AgentsWorld.create();

@@ -225,7 +225,7 @@ it('A31: an agent finds no token of the page in the lines that it is connected w
   );
 });
 
-it('A46: a forwarded request does not manage, by whichever header it says so', async () => {
+it('A46: a forwarded request cannot manage, whichever header marks it as forwarded', async () => {
   const headers = [
     'forwarded',
     'x-forwarded',

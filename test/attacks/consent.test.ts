@@ -257,7 +257,7 @@ describe('A25, A26: a change after approval', () => {
     rows.push([shape.what, shape.change, 'runs the new code', seen]);
   });
 
-  it('is what docs/attacks/consent.md says', async () => {
+  it('is what docs/attacks/consent.md states', async () => {
     expect(rows).toHaveLength(SHAPES.length);
     const page = `${HEAD}\n${table([['entry', 'change', 'plain client', 'Plugboard'], ...rows])}\n`;
     await expect(page).toMatchFileSnapshot(PAGE);

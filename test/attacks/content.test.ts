@@ -183,7 +183,7 @@ describe('A33: an address that two servers list', () => {
     expect(await read(client, uri)).toMatchObject({ contents: [{ uri, text: 'from tickets' }] });
   });
 
-  it('changes are told under the address that the client knows', async () => {
+  it('changes are announced under the address that the client uses', async () => {
     const { host, members } = await open(offers);
     const client = await connect(host, '2025-11-25');
     const uri = bound('tickets', 'ticket://shared');

@@ -36,7 +36,7 @@ const outcomeOf = (work: Promise<unknown>): Promise<string> =>
     (error: { code?: string }) => String(error.code),
   );
 
-it('A47: a client that knows only the name connects to this machine', async () => {
+it('A47: a client that checks only the name connects to this machine', async () => {
   await new Promise<void>((resolve, reject) => {
     const resolver = rebinding('127.0.0.1');
     const options = {

@@ -24,7 +24,7 @@ it('A44: a plain client writes through the link', () => {
   expect(readFileSync(victim, 'utf8')).toContain('evil');
 });
 
-it('A44: no command writes through it, and each says why', async () => {
+it('A44: no command writes through it, and each reports the reason', async () => {
   symlinkSync(victim, place.projectFile);
   mkdirSync(join(place.project, '.cursor'));
   symlinkSync(victim, join(place.project, '.cursor', 'mcp.json'));

@@ -57,13 +57,13 @@ async function listed(args: readonly string[] = [], env?: Record<string, string>
 const standing = (servers: readonly Reported[]): unknown => servers.map(({ name, status }) => [name, status]);
 
 describe('A22: a denied server', () => {
-  it('runs in a naive client that knows of no rules', async () => {
+  it('runs in a naive client that has no rules', async () => {
     policy({ deniedServers: [{ name: 'evil' }] });
     await (await naiveServer(canary())).close();
     expect(existsSync(trace)).toBe(true);
   });
 
-  it('stays denied in every scope, by --server and by variables, and says by which rule', async () => {
+  it('stays denied in every scope, by --server and by variables, and the error names the rule', async () => {
     policy({ deniedServers: [{ name: 'evil' }, { command: [canary().command, ...canary().args] }] });
     place.write(place.userFile, {
       mcpServers: { evil: canary(), other: canary(), dodge: { command: '${NODE}', args: canary().args } },
@@ -98,7 +98,7 @@ describe('A22: a denied server', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('SRV-3: may be the workspace server; beside an exclusive file it is not brought along', async () => {
+  it('SRV-3: may be the workspace server, which an exclusive file leaves out', async () => {
     const dist = new URL('../../dist/', import.meta.url).href;
     const program = `
       import { createHost } from ${JSON.stringify(`${dist}index.js`)};
@@ -121,7 +121,7 @@ describe('A22: a denied server', () => {
     ]);
   });
 
-  it('stays denied when a word of it is a question whose answer stands in no file', async () => {
+  it('stays denied when one of its arguments is an input whose answer is in no file', async () => {
     policy({ deniedServers: [{ command: [canary().command, ...canary().args] }] });
     const [script = '', file = ''] = canary().args;
     const dodge = { command: canary().command, args: [`\${input:script}`, file] };

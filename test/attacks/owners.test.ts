@@ -171,7 +171,7 @@ describe('A36: an entry of a project with the url of the person’s own server',
   });
 });
 
-describe('A36: what is stored', () => {
+describe('A36: stored logins and approvals', () => {
   it('keeps the name that it had for the person’s own servers', async () => {
     const name = createHash('sha256').update(corp.url).digest('hex').slice(0, 32);
     await logins().keepClientSecret(corp.url, SECRET);

@@ -195,7 +195,7 @@ describe('A41: pins that hold', () => {
     expect(host.servers()[0]?.quarantined ?? []).toEqual([]);
   });
 
-  it('what is held cannot be used: tools, prompts, changed resources', async () => {
+  it('held tools, prompts and changed resources cannot be used', async () => {
     await see();
     said.tools['first'] = { description: 'New.', inputSchema: schema };
     said.prompts.splice(0, 1, { name: 'greet', description: 'Other.' });

@@ -93,7 +93,7 @@ describe('A14: a description that changes after approval', () => {
     await naive.close();
   });
 
-  it('is held back after a reconnect; the others work; a call says why', async () => {
+  it('is held back after a reconnect; the others work; a call reports the reason', async () => {
     const world = makeWorld();
     await (await world.open()).close();
     poison(world);
@@ -196,7 +196,7 @@ describe('A14: a description that changes after approval', () => {
     expect(host.servers()[0]?.quarantined).toMatchObject([{ tool: '(instructions)' }]);
   });
 
-  it('what is shown is accepted, and nothing else', async () => {
+  it('accepts the definition that is shown, and no other', async () => {
     const world = makeWorld();
     await (await world.open()).close();
     poison(world);
@@ -233,7 +233,7 @@ describe('A14: a description that changes after approval', () => {
     expect(names(host)).toEqual(['add', 'other']);
   });
 
-  it('"warn" takes it and says so, which is the default for programs of one’s own; "off" says nothing', async () => {
+  it(`"warn", the default for the user's own programs, accepts it with a warning; "off" accepts it silently`, async () => {
     const world = makeWorld({ command: 'scripted' });
     await (await world.open()).close();
     poison(world);

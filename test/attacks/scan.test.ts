@@ -21,7 +21,7 @@ function offer(...tools: { name: string; description: string }[]): void {
   place.write(place.userFile, { mcpServers: { sums: { command: process.execPath, args } } });
 }
 
-it('A15: what was hidden is taken out before anybody reads it, and pointed out by test and doctor', async () => {
+it('A15: hidden text is removed before it is shown, and test and doctor report it', async () => {
   offer({ name: 'add', description: 'Adds.\u200b\u202e Numbers.' });
   const [tested, examined, listed] = await Promise.all(
     ['test sums', 'doctor', 'tools'].map((words) => place.json(words.split(' '))),

@@ -129,7 +129,7 @@ describe('A17: a url elicitation', () => {
     opened.length = 0;
   });
 
-  it('a naive client opens what it is asked to, and nobody is asked', async () => {
+  it('a naive client opens the address it is sent, without a question', async () => {
     const url = 'https://bank.example@evil.example/';
     const entry = { command: process.execPath, args: [FIXTURE('attack-elicit.mjs'), url] };
     const naive = await naiveServer(entry, process.env, (_method, params) => {
@@ -164,7 +164,7 @@ describe('A17: a url elicitation', () => {
     ]);
   });
 
-  it('is not opened without anybody to ask, nor when a user name hides its host', async () => {
+  it('is not opened if no one can be asked, or if a user name hides its host', async () => {
     const alone = await open({ servers: asks('https://evil.example/'), openUrl });
     expect(await said(alone)).toEqual({ type: 'text', text: 'error -32601' });
     let asked = 0;

@@ -112,7 +112,7 @@ describe('A32: an entry without consent', () => {
     expect(ran('project')).toBe(false);
   });
 
-  it('is shown as waiting by list, get and doctor, and trust says what it replaces', async () => {
+  it('is listed as waiting by list, get and doctor, and trust shows what it replaces', async () => {
     person({ github: server('person') });
     project({ github: server('project') });
     const waits = 'also defines github, which has not been approved; your own github is used';
@@ -294,7 +294,7 @@ describe('A32: a rule belongs to an owner', () => {
     await expect((await open()).call('mcp__github__hi', {})).rejects.toMatchObject({ code: 'DENIED' });
   });
 
-  it('that no longer applies is said by list, with where to put it', async () => {
+  it('that no longer applies is reported by list, with where to put it', async () => {
     person({}, rules);
     project({ github: server('project') });
     await consent();

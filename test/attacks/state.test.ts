@@ -79,7 +79,7 @@ const seen = async (ask: Ask): Promise<string> =>
     await ask('prompts/get', { name: 'bank__tell' }),
   ]);
 
-it('A38: what one client set is read by the next one of a plain server', async () => {
+it('A38: the next client of a plain server reads what the previous one set', async () => {
   const naive = await naiveServer(bank);
   await naive.request('tools/call', { name: 'set', arguments: { value: SECRET } });
   expect(JSON.stringify(await naive.request('tools/call', { name: 'get', arguments: {} }))).toContain(SECRET);

@@ -49,7 +49,7 @@ describe('opening a browser', () => {
     expect(await argv()).toEqual(['1', new URL(evil).href]);
   });
 
-  it('AUT-6: a browser that does not open is told as such, not thrown', async () => {
+  it('AUT-6: a browser that does not open is reported, not thrown', async () => {
     const { env } = await fakeOpener(3);
     const url = 'https://auth.example.com/';
     expect(await openBrowser(url, env)).toBe(false);
@@ -57,7 +57,7 @@ describe('opening a browser', () => {
     expect(await openBrowser(url, { PATH: env['PATH'] })).toBe(false);
   });
 
-  it('knows the opener of each system, and none where nobody sits', () => {
+  it('finds the opener of each system, and none on a system without a display', () => {
     expect([
       openerFor('darwin', {}),
       openerFor('win32', {}),
@@ -79,7 +79,7 @@ describe('opening a browser', () => {
     'http://10.0.0.1/authorize',
     'https://169.254.169.254/',
   ])(
-    'A1: a login whose authorization endpoint is %s opens nothing and registers nobody',
+    'A1: a login whose authorization endpoint is %s opens nothing and registers no client',
     async (authorizationEndpoint) => {
       const as = await startAuthServer({ authorizationEndpoint });
       const world = await openLoginWorld();
@@ -94,7 +94,7 @@ describe('opening a browser', () => {
   );
 
   // Protocol: 25-authorization-75, 26-auth-security-8
-  it('POL-5, A3: metadata that points at a cloud metadata service contacts nobody there', async () => {
+  it('POL-5, A3: metadata that points at a cloud metadata service causes no request to it', async () => {
     const as = await startAuthServer({ metadataUrl: 'http://169.254.169.254/latest/meta-data' });
     const world = await openLoginWorld();
     open.push(as, world);

@@ -38,7 +38,7 @@ describe('WWW-Authenticate', () => {
   });
 
   // Protocol: 26-authorization-15
-  it('adds scopes up, each once, and knows what covers what', () => {
+  it('merges scopes, each once, and finds which scopes cover others', () => {
     expect(scopeUnion('a b', undefined, ' b  c ', '')).toBe('a b c');
     expect(scopeUnion(undefined, '')).toBeUndefined();
     expect([scopeCovers('a b', 'b'), scopeCovers('a', 'a b'), scopeCovers(undefined, 'a')]).toEqual([

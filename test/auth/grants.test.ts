@@ -57,7 +57,7 @@ describe('grants without a person', () => {
     expect(forms[0]).toEqual({ grant_type: 'client_credentials', scope: 'read', resource: as.url });
   });
 
-  it('AUT-5: a token that lives for seconds only and is over when it arrives is fetched anew', async () => {
+  it('AUT-5: a token that expires before it arrives is fetched again', async () => {
     const clock = fakeClock();
     const clients = { machine: { secret: 'machine-secret', redirectUris: [] } };
     const { as, world } = await setUp({ clients, expiresIn: 4 }, { clock });

@@ -74,7 +74,7 @@ describe('configured credentials', () => {
     }
   });
 
-  it('F42: a refused header or variable is named, and nobody is told to log in', async () => {
+  it('F42: a rejected header or variable is named, without a hint to log in', async () => {
     const here = await world({ TOKEN: 'old' });
     const refused = { status: 401, wwwAuthenticate: 'Bearer', refused: 'Bearer old' } as const;
     const byVariable = await failure(here.auth({ url, bearerTokenEnvVar: 'TOKEN' }).challenged(refused));

@@ -47,7 +47,7 @@ async function approved(url: string): Promise<string> {
 describe('a login', () => {
   // Protocol: 25-authorization-19, 25-authorization-49, 25-authorization-50, 25-base-13, 26-auth-discovery-8,
   // 26-authorization-35, 26-authorization-36, 26-base-30
-  it('AUT-1: goes from the challenge to a call that works, and says so in events', async () => {
+  it('AUT-1: goes from the challenge to a call that works, and emits events', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
     const before = await failure(call(auth, as.url));
@@ -109,7 +109,7 @@ describe('a login', () => {
   });
 
   // Protocol: 25-authorization-57, 26-authorization-43
-  it('AUT-3: a login of one url says nothing about another', async () => {
+  it('AUT-3: a login of one url does not apply to another', async () => {
     const { as, world } = await setUp();
     await world.auth({ url: as.url }).login();
     const moved = world.auth({ url: `${as.url}?v=2` });
@@ -168,7 +168,7 @@ describe('a login', () => {
   // Protocol: 25-authorization-69, 25-authorization-79, 25-authorization-81, 25-authorization-82,
   // 25-authorization-83, 25-authorization-84, 26-auth-security-2, 26-auth-security-12, 26-auth-security-14,
   // 26-auth-security-15, 26-auth-security-16, 26-auth-security-17
-  it('is refused without PKCE, before anybody is registered', async () => {
+  it('is refused without PKCE, before a client is registered', async () => {
     for (const pkce of [undefined, ['plain']]) {
       const { as, world } = await setUp({ pkce });
       const error = await failure(world.auth({ url: as.url }).login());
@@ -206,7 +206,7 @@ describe('a login', () => {
   });
 
   // Protocol: 26-authorization-26
-  it('says no more of a denial than its code', async () => {
+  it('reports only the code of a denial', async () => {
     const { as, world } = await setUp({ denies: 'access_denied' });
     const error = await failure(world.auth({ url: as.url }).login());
     expect(error.message).toBe('The login to "docs" failed: the authorization server said access_denied.');
@@ -234,7 +234,7 @@ describe('a login', () => {
   });
 });
 
-describe('what leaves for whom', () => {
+describe('which data each party receives', () => {
   it('POL-5, A5: a token endpoint that redirects elsewhere gets nothing sent on', async () => {
     const { as, world } = await setUp();
     const seen: string[] = [];
@@ -258,7 +258,7 @@ describe('what leaves for whom', () => {
     expect([error.code, seen]).toEqual(['CONNECT_FAILED', []]);
   });
 
-  it('a server that asks for no login says so instead of looking for one', async () => {
+  it('a server that requires no login is reported as such', async () => {
     const { world } = await setUp();
     const plain = createServer((request, response) => {
       response.writeHead(request.method === 'POST' ? 200 : 404).end('{}');
@@ -285,7 +285,7 @@ describe('what leaves for whom', () => {
     ]);
   });
 
-  it('a home that cannot be written is said in plain words, and stops no server that needs no login', async () => {
+  it('a home that cannot be written is reported in plain text, and stops no server that needs no login', async () => {
     const { as, world } = await setUp();
     await writeFile(world.home.run, 'a file where a folder should be');
     const auth = world.auth({ url: as.url });
@@ -299,7 +299,7 @@ describe('what leaves for whom', () => {
     });
   });
 
-  it('many refusals for one reason are told once', async () => {
+  it('many refusals for one reason are reported once', async () => {
     const { as, world } = await setUp();
     const auth = world.auth({ url: as.url });
     await Promise.all(Array.from({ length: 5 }, () => failure(call(auth, as.url))));
@@ -319,7 +319,7 @@ describe('what leaves for whom', () => {
 
 describe('registration', () => {
   // Protocol: 25-authorization-24, 25-authorization-38, 26-authorization-11, 26-registration-1, 26-registration-15
-  it('AUT-2: a pre-registered client is used first, and nobody is registered', async () => {
+  it('AUT-2: a pre-registered client is used first, and none is registered', async () => {
     const { as, world } = await setUp({
       clients: { mine: { redirectUris: [], secret: 'configured-secret' } },
     });
@@ -410,7 +410,7 @@ describe('registration', () => {
     },
   );
 
-  it('AUT-2: a registration that the server has forgotten is made anew in the same login', async () => {
+  it('AUT-2: a registration that the server has forgotten is made again in the same login', async () => {
     const { as, world } = await setUp();
     let visits = 0;
     const openUrl = async (url: string): Promise<void> => {
@@ -427,7 +427,7 @@ describe('registration', () => {
   });
 
   // Protocol: 25-authorization-24, 26-registration-1, 26-registration-20
-  it('AUT-2: without any way to register it says which flags to give', async () => {
+  it('AUT-2: names the flags to give if there is no way to register', async () => {
     const { as, world } = await setUp({ registration: false });
     const error = await failure(world.auth({ url: as.url }).login());
     expect(error.toJSON()).toEqual({
@@ -454,7 +454,7 @@ describe('registration', () => {
 });
 
 describe('the way back', () => {
-  it('F54: a taken port is replaced by a free one, and said', async () => {
+  it('F54: a port in use is replaced by a free one, with a notice', async () => {
     const { as, world } = await setUp();
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
@@ -614,7 +614,7 @@ async function foreignHost(url: string): Promise<number> {
 describe('a changed authorization server', () => {
   // Protocol: 25-authorization-57, 26-auth-discovery-3, 26-auth-discovery-4, 26-authorization-43,
   // 26-registration-22, 26-registration-23
-  it('A4: sees neither the client nor the tokens of the old one; a new login registers anew', async () => {
+  it('A4: sees neither the client nor the tokens of the old one; a new login registers again', async () => {
     const old = await setUp();
     const fresh = await setUp();
     const auth = old.world.auth({ url: old.as.url });
@@ -631,7 +631,7 @@ describe('a changed authorization server', () => {
     expect(fresh.as.log.filter(({ path }) => path === '/register')).toHaveLength(1);
   });
 
-  it('A4: refreshing still goes to the issuer of the login, whatever the metadata says now', async () => {
+  it('A4: refreshing still goes to the issuer of the login, whatever the metadata contains now', async () => {
     const clock = fakeClock();
     const old = await setUp({}, { clock });
     const fresh = await setUp();

@@ -102,7 +102,7 @@ describe('several processes', () => {
     expect(refreshes(as)).toBe(1);
   });
 
-  it('F49: a holder of the lock that is killed holds nobody up', async () => {
+  it('F49: a lock holder that is killed blocks no other', async () => {
     const { as, world } = await loggedIn();
     await makeExpired(world, as);
     const holder = start(world, as.url, ['0', 'hold']);

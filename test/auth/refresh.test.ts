@@ -52,7 +52,7 @@ describe('a stored token', () => {
     expect(refreshes(as)).toBe(1);
   });
 
-  it('AUT-4: is renewed once by two hosts of one home, whoever comes first', async () => {
+  it('AUT-4: is renewed once by two hosts of one home, in either order', async () => {
     const { as, world, clock } = await loggedIn();
     const other = await openLoginWorld({ dir: world.home.dir, clock });
     open.push(other);
@@ -71,7 +71,7 @@ describe('a stored token', () => {
     expect([refreshes(as), (await world.logins.read(as.url))?.tokens?.scope]).toEqual([1, 'read']);
   });
 
-  it('AUT-6: a renewal is no login: whoever waits for one is not told', async () => {
+  it('AUT-6: a renewal is not reported as a login to those that wait for one', async () => {
     const { as, world, clock } = await loggedIn();
     const auth = world.auth({ url: as.url });
     const told: string[] = [];
@@ -121,7 +121,7 @@ describe('a stored token', () => {
     },
   );
 
-  it('F42: a server that refuses for ever gets one refresh, and the person is told to log in', async () => {
+  it('F42: a server that always refuses gets one refresh, and the person is asked to log in', async () => {
     const { as, world, clock } = await loggedIn();
     await clock.advance(60_000);
     as.rules['refuseAll'] = true;
@@ -165,7 +165,7 @@ describe('a token that the server refuses right after the login', () => {
 });
 
 describe('a refresh that fails', () => {
-  it('AUT-4: the login has ended: the person is told, the registration is kept, the tokens go', async () => {
+  it('AUT-4: a login that has ended is reported; the registration is kept, the tokens are deleted', async () => {
     const { as, world, clock } = await loggedIn();
     await clock.advance(HOUR_MS);
     const auth = world.auth({ url: as.url });
@@ -201,7 +201,7 @@ describe('a refresh that fails', () => {
     expect(await call(auth, as.url)).toBe(200);
   });
 
-  it('AUT-4: compare and delete: a login that came meanwhile is used, not erased', async () => {
+  it('AUT-4: compare and delete: a login that arrived in between is used, not erased', async () => {
     const { as, world, clock } = await loggedIn();
     const old = await world.logins.read(as.url);
     await clock.advance(HOUR_MS);
@@ -292,7 +292,7 @@ describe('a refresh that fails', () => {
 describe('more rights', () => {
   // Protocol: 25-authorization-65, 25-authorization-66, 26-authorization-15, 26-authorization-56,
   // 26-authorization-57
-  it('AUT-1: step-up asks for the union of what was granted and what is wanted', async () => {
+  it('AUT-1: step-up requests the union of granted and required scopes', async () => {
     const { as, world } = await loggedIn({ challengeScope: 'read', callScope: 'write' });
     const auth = world.auth({ url: as.url });
     expect(await call(auth, as.url, 'tools/list')).toBe(200);

@@ -48,7 +48,7 @@ async function decide({ entry, annotations = NOTHING, permissions, approvals }: 
   return outcome;
 }
 
-describe('CAL-2: who may do what, as the contract has it', () => {
+describe('CAL-2: decisions for each kind of tool and setting', () => {
   const trusted = { trusted: true };
   it.each<[string, string, Case]>([
     ['auto', 'asked', {}],
@@ -133,7 +133,7 @@ describe('CAL-2: who may do what, as the contract has it', () => {
   });
 
   it.each(['mcp__s__do_it', 's__do_it'])(
-    'A23: of two tools that want the name %s, a rule allows neither and denies both',
+    'A23: if two tools claim the name %s, a rule allows neither and denies both',
     async (rule) => {
       const outcomes = async (permissions: object): Promise<unknown[]> => {
         const dir = scratch();

@@ -173,7 +173,7 @@ describe('CAL-6: the audit log', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n{"a":3}\n');
   });
 
-  it('says once that it cannot be written, and calls go on', async () => {
+  it('reports once that it cannot be written, and calls go on', async () => {
     const dir = scratch();
     mkdirSync(join(dir, 'home', 'audit.jsonl'), { recursive: true });
     const world = await scriptedHost({ dir });

@@ -225,7 +225,7 @@ describe('every tool of server-everything, through the product', () => {
     for (const uri of filled) expect((await host.read('e', uri)).contents).toHaveLength(1);
   });
 
-  it('CAT-10: every prompt that it lists can be had', async () => {
+  it('CAT-10: every prompt that it lists is available', async () => {
     const prompts = await host.prompts();
     expect(prompts.length).toBeGreaterThan(0);
     for (const { server, name, arguments: wanted = [] } of prompts) {

@@ -54,7 +54,7 @@ describe('CAT-8: search learns from what was called after it', () => {
     expect(await learnt(world.home)).toEqual({ ticket: { mcp__s__create_issue: 1 } });
   });
 
-  it('what failed, was refused, or was not searched for teaches nothing', async () => {
+  it('calls that failed, were refused or did not follow a search teach nothing', async () => {
     const world = await searching(undefined, {
       approve: ({ tool }: { tool: string }) => (tool === 'open_door' ? 'deny' : 'allow'),
     });
@@ -67,7 +67,7 @@ describe('CAT-8: search learns from what was called after it', () => {
     expect(await learnt(world.home)).toEqual({});
   });
 
-  it('what one session found does not count for another', async () => {
+  it('tools that one session found do not affect another', async () => {
     const world = await searching();
     const session = world.host.session({ approve: () => 'allow' });
     await world.host.call('tool_search', { query: 'ticket', limit: 1 });
@@ -128,7 +128,7 @@ describe('habits on disk', () => {
   });
 
   it.each(['', '{', '{}', '[1]', '[["x"]]', '[["x",{"t":"many"}]]'])(
-    'a file that says %j counts as none',
+    'a file that contains %j is ignored',
     async (text) => {
       const home = kept();
       const searchUsage = openSearchUsage(home);
@@ -140,7 +140,7 @@ describe('habits on disk', () => {
     },
   );
 
-  it('a home that cannot be written learns nothing and harms nobody', async () => {
+  it('a home that cannot be written learns nothing, and calls go on', async () => {
     const dir = scratch();
     writeFileSync(join(dir, 'cache'), 'in the way');
     const searchUsage = openSearchUsage(homeAt(dir));

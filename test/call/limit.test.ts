@@ -57,7 +57,7 @@ async function drain(world: Lane, calls: readonly Promise<unknown>[]): Promise<v
 
 describe('CAL-7: many calls at once', () => {
   // Protocol: 25-tools-17c, 26-tools-35c
-  it('a server works on 64 at once; the next ones wait their turn, and nobody slips in', async () => {
+  it('a server works on 64 at once; the next ones wait in order', async () => {
     const world = await lane();
     const calls = Array.from({ length: 100 }, () => world.host.call('mcp__s__write'));
     await working(world, MAX_CALLS_PER_SERVER);
@@ -104,7 +104,7 @@ describe('CAL-7: many calls at once', () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5])(
-    'nobody takes the place of a waiting call, %i steps after one has ended',
+    'no call overtakes a waiting one, %i steps after one has ended',
     async (steps) => {
       const ends: (() => void)[] = [];
       const order: string[] = [];

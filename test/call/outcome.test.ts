@@ -152,7 +152,7 @@ async function take(
 
 describe('CAL-1: every call ends in exactly one outcome', () => {
   it.each(['legacy', 'modern'] as const)(
-    'whatever the order of cancel, timeout, crash, answer and progress (%s)',
+    'for every order of cancel, timeout, crash, answer and progress (%s)',
     async (era) => {
       await fc.assert(
         fc.asyncProperty(
@@ -366,7 +366,7 @@ describe('faults during a call', () => {
     await world.host.close();
   });
 
-  it('F19: a tool of a server that is not there is answered with the reason, not as if nobody knew it', async () => {
+  it('F19: a call of a tool of a failed server reports why the server failed', async () => {
     const server = scriptedServer({ tools: { echo: () => '' } });
     const replaceTransport: HostOptions['replaceTransport'] = (name) =>
       name === 's' ? server.transport() : undefined;

@@ -119,7 +119,7 @@ describe('CAL-3: forms have the primitive types of the protocol', () => {
     });
   });
 
-  it('what is shown is cleaned', () => {
+  it('text that is shown is cleaned', () => {
     const form = readForm(
       object({ f: { type: 'string', title: 'a\u202eb', description: 'c\x1b[2Jd', evil: 1 } }),
     );
@@ -278,7 +278,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   });
 
   // Protocol: 25-elicitation-52, 26-elicitation-44
-  it('an answer that does not fit is told to whoever wrote the host', async () => {
+  it('an answer that does not match is reported to the author of the host', async () => {
     const made = await asking(era, form, { elicit: () => ({ action: 'accept', content: { age: 1.5 } }) });
     await answerOf(made);
     expect(made.events('log').filter(({ level }) => level === 'error')).toEqual([
@@ -395,7 +395,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   });
 
   // Protocol: 25-roots-1, 25-roots-5a, 26-roots-3, 26-roots-5a
-  it('roots are what the host says they are, now', async () => {
+  it('roots are the current ones of the host', async () => {
     const roots = [{ uri: 'file:///project', name: 'project' }];
     const made = await asking(era, { method: 'roots/list', params: {} }, { roots: () => roots });
     expect(await answerOf(made)).toBe(JSON.stringify({ roots }));
@@ -441,14 +441,14 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     }
   });
 
-  it('`elicitation: "never"` declares nothing and asks nobody', async () => {
+  it('`elicitation: "never"` declares nothing and asks no one', async () => {
     const made = await asking(era, form, { elicitation: 'never', elicit: () => expect.fail('asked') });
     const answer = await answerOf(made).catch((error) => error.message);
     expect(answer).toContain('this client does not serve elicitation/create');
     await made.host.close();
   });
 
-  it('CAL-3: the clocks of the tool stand while the person is asked', async () => {
+  it('CAL-3: the timeouts of the tool pause while the person is asked', async () => {
     const gate = createGate();
     const made = await asking(era, form, {
       entry: { toolTimeoutMs: 1_000, maxTotalMs: 5_000 },
@@ -528,7 +528,7 @@ describe('CAL-3: a server cannot use up the model', () => {
     await made.host.close();
   });
 
-  it('a number in one call, however slow: its clock stands while it asks', async () => {
+  it('several in one call, however slow: its timeout pauses while it asks', async () => {
     const made = await scriptedHost({
       server: loop(200),
       sample: async () => {
@@ -585,7 +585,7 @@ describe('an address that has to be visited first (-32042)', () => {
     });
 
   // Protocol: 25-elicitation-16
-  it('is asked about, opened, and the call said once more', async () => {
+  it('is asked about and opened, and the call is repeated once', async () => {
     const calls: string[] = [];
     const opened: string[] = [];
     const made = await scriptedHost({

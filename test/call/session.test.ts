@@ -69,7 +69,7 @@ describe('a session owns what outlives one call', () => {
     await world.host.close();
   });
 
-  it('roots: a server is told those of whoever calls it; `sessions` lets servers know that there will be some', async () => {
+  it('roots: a server receives those of its caller; `sessions` declares that there will be some', async () => {
     const server = scriptedServer({
       eras: 'legacy',
       tools: { where: async (_args, { request }) => JSON.stringify(await request('roots/list')) },

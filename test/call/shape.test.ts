@@ -43,7 +43,7 @@ describe('CAL-5: limits', () => {
     expect((await giving({ content: [text('a'.repeat(40_000))] })).events('log')).toEqual([]);
   });
 
-  it('cuts above 25 000 tokens; all of it is in a file, and a note says where and how large', async () => {
+  it('cuts above 25 000 tokens; the whole text is in a file, and a note gives its path and size', async () => {
     const whole = 'line of text\n'.repeat(10_000);
     const { result, home } = await giving({ content: [text(whole)] });
     const [file] = readdirSync(join(home, 'outputs'));
@@ -123,7 +123,7 @@ describe('CAL-5: limits', () => {
 });
 
 describe('CAL-5: content and structured content', () => {
-  it('what the text repeats is not counted twice, and both survive', async () => {
+  it('structured content that repeats the text is counted once, and both are kept', async () => {
     const structuredContent = { rows: Array.from({ length: 500 }, (_, at) => ({ at })) };
     for (const written of [JSON.stringify(structuredContent), JSON.stringify(structuredContent, null, 1)]) {
       const { result } = await giving(
@@ -134,7 +134,7 @@ describe('CAL-5: content and structured content', () => {
     }
   });
 
-  it('structured content that says more counts; a small one survives the cut, a large one is in the file', async () => {
+  it('structured content that adds to the text is counted; a small one is kept, a large one is in the file', async () => {
     const small = await giving({ content: [text('a'.repeat(200_000))], structuredContent: { a: 1 } });
     expect(small.result.structuredContent).toEqual({ a: 1 });
     expect(JSON.parse(readFileSync(String(small.result.truncated?.file), 'utf8'))).toEqual({
@@ -164,7 +164,7 @@ describe('CAL-5: content and structured content', () => {
   });
 });
 
-describe('CAL-5: what the model cannot take', () => {
+describe('CAL-5: content that the model cannot take', () => {
   it.each([
     ['images', { images: false }, image, 'image (image/png, 7 bytes)', 'image', 'png', 'picture'],
     ['audio', { audio: false }, audio, 'audio (audio/wav, 5 bytes)', 'audio', 'wav', 'sound'],

@@ -211,7 +211,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
   });
 
   // Protocol: 25-tasks-73b
-  it('survives its host: the next one collects it and says where the result is', async () => {
+  it('survives its host: the next one collects it and reports where the result is', async () => {
     const server = worker(era, { states: [{ status: 'working' }] });
     const first = await make(server);
     const call = failure(first.host.call('mcp__s__work'));

@@ -5,7 +5,7 @@ import { SessionQueue } from '../../src/call/session-queue.ts';
 const askable = (id: string): Session => createSession(id, { elicit: () => ({ action: 'decline' }) });
 const mute = (id: string): Session => createSession(id, {});
 
-it('CON-11: calls of one session run beside each other, those of another wait for the last of them', () => {
+it('CON-11: calls of one session run concurrently, those of another wait for the last of them', () => {
   const turns = new SessionQueue();
   const [a, b] = [askable('a'), askable('b')];
   const admitted: string[] = [];
@@ -17,7 +17,7 @@ it('CON-11: calls of one session run beside each other, those of another wait fo
   expect(admitted).toEqual(['b']);
 });
 
-it('CON-11: who has waited comes before who comes again', () => {
+it('CON-11: a waiting session precedes one that returns', () => {
   const turns = new SessionQueue();
   const [a, b] = [askable('a'), askable('b')];
   const admitted: string[] = [];
@@ -42,7 +42,7 @@ it('CON-11: sessions that cannot be asked anything never wait for each other, an
   expect({ admitted, another: turns.tryEnter(a) }).toEqual({ admitted: ['c'], another: false });
 });
 
-it('CON-11: who gives up waiting lets the next one in', () => {
+it('CON-11: a session that stops waiting lets the next one in', () => {
   const turns = new SessionQueue();
   const [a, b, c] = [mute('a'), askable('b'), mute('c')];
   const admitted: string[] = [];

@@ -76,7 +76,7 @@ describe('messages that a model can act on (CAL-1)', () => {
     expect(check(file, { path: 'a', mod: null })).toEqual(['mod is not known; did you mean "mode"?']);
   });
 
-  it('tells at most eight problems, and how many more there are', () => {
+  it('reports at most eight problems, and how many more there are', () => {
     const required = Array.from({ length: 20 }, (_, at) => `field${at}`);
     const problems = check({ type: 'object', required }, {});
     expect(problems).toHaveLength(9);
@@ -107,7 +107,7 @@ describe('dialects', () => {
   });
 
   // Protocol: 25-base-19, 26-base-36
-  it('draft-07 where the schema says so: tuples in items, definitions', () => {
+  it('uses draft-07 where the schema declares it: tuples in items, definitions', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
@@ -241,7 +241,7 @@ describe('the stage', () => {
   afterEach(() => world.host.close());
 
   // Protocol: 25-tools-17a, 26-tools-35a
-  it('refuses before anybody is asked and before the server sees anything', async () => {
+  it('refuses before a person is asked and before the server receives anything', async () => {
     const server = scriptedServer({ tools: { read: { inputSchema: file } } });
     let asked = 0;
     world = await scriptedHost({
@@ -268,7 +268,7 @@ describe('the stage', () => {
     ]);
   });
 
-  it('CAL-1: what JSON has no word for is refused as the mistake of the caller that it is', async () => {
+  it('CAL-1: rejects values that JSON cannot represent as an error of the caller', async () => {
     const server = scriptedServer({ tools: { take: { inputSchema: { type: 'object' } } } });
     world = await scriptedHost({ server, approve: () => 'allow' });
     const circle: Record<string, unknown> = { name: 'circle' };

@@ -142,7 +142,7 @@ describe('F57: acceptCallResult', () => {
     ['lines', 'aG\r\nk=\n', 'aGk='],
     ['the URL-safe alphabet', '-_-_', '+/+/'],
     ['missing padding', 'aGk', 'aGk='],
-  ])('mends base64 with %s', (_, data, mended) => {
+  ])('repairs base64 with %s', (_, data, mended) => {
     const { result } = acceptCallResult({ content: [{ type: 'image', data, mimeType: 'image/png' }] });
     expect(result.content).toEqual([{ type: 'image', data: mended, mimeType: 'image/png' }]);
   });

@@ -69,7 +69,7 @@ describe('acceptTool', () => {
       'inputSchema.required is not a list of names: its other members are left out',
     ],
     ['F59: called input_schema', { input_schema: EMPTY }, EMPTY, 'input_schema is taken as inputSchema'],
-  ])('mends an input schema that is %s', (_, fields, inputSchema, note) => {
+  ])('repairs an input schema that is %s', (_, fields, inputSchema, note) => {
     expect(acceptTool({ name: 't', description: 'd', ...fields })).toEqual({
       tool: { name: 't', description: 'd', inputSchema },
       repaired: [note],
@@ -100,7 +100,7 @@ describe('acceptTool', () => {
     expect(acceptTool({ name: 't', inputSchema })).toEqual({ reject, name: 't' });
   });
 
-  it('F57: drops null and mistyped fields and says so', () => {
+  it('F57: drops null and mistyped fields and reports it', () => {
     expect(
       acceptTool({
         ...good,

@@ -16,7 +16,7 @@ const list: CachedList = {
 };
 
 describe('catalog cache (CAT-4)', () => {
-  it('gives back what was written, private, and says when it has grown old', async () => {
+  it('returns what was written, private, and reports when it is stale', async () => {
     const home = scratch();
     const clock = fakeClock();
     const cache = openCatalogCache(home, clock);

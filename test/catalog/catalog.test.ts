@@ -56,7 +56,7 @@ describe('catalog', () => {
     expect(catalog.snapshot.tools.map((each) => each.tool)).toEqual(['a.b/c', 'read_file']);
   });
 
-  it('hiding a tool renames nobody', () => {
+  it('hiding a tool renames no other', () => {
     const both = new Catalog('mcp__');
     both.set('s', {}, listing(tool('a b'), tool('a.b')));
     const names = both.snapshot.tools.map(({ name }) => name);
@@ -142,14 +142,14 @@ describe('catalog', () => {
     ]);
   });
 
-  it('F56: one hopeless tool of fifty is reported and harms nobody', () => {
+  it('F56: one unusable tool of fifty is reported and affects no other', () => {
     const tools = Array.from({ length: 49 }, (_, at) => tool(`t${at}`));
     const list = listing(...tools.slice(0, 20), tool('bad', { inputSchema: 7 }), ...tools.slice(20));
     expect(list.tools).toHaveLength(49);
     expect(list.quarantined).toEqual([{ tool: 'bad', reason: 'its inputSchema is a number, not an object' }]);
   });
 
-  it('POL-4: what people and models see is cleaned; what the server is called with is exact', () => {
+  it('POL-4: text for people and models is cleaned; names that are sent to the server are exact', () => {
     const catalog = new Catalog('mcp__');
     catalog.set(
       's',

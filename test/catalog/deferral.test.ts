@@ -39,14 +39,14 @@ describe('deferral (CAT-7)', () => {
     expect(defer(snapshot(1_000), options({ mode: false })).direct).toHaveLength(1_001);
   });
 
-  it('the search tool says what there is, within bounds, and costs a fraction', () => {
+  it('the search tool describes what there is, within bounds, at a fraction of the cost', () => {
     const { searchTool, definitionTokens } = defer(snapshot(1_000), options());
     expect(searchTool?.description).toContain('- many: t0, t1, t10');
     expect(searchTool?.description).toContain('992 more');
     expect(estimateTokens(JSON.stringify(searchTool))).toBeLessThan(definitionTokens / 100);
   });
 
-  it('loaded tools stand behind the others in the order they were loaded, and never move', () => {
+  it('loaded tools follow the others in the order they were loaded, and never move', () => {
     const deferral = defer(snapshot(300), options());
     const names = (tools: string[]): string[] => {
       const loaded = tools.map((tool) => toolId({ server: 'many', tool }));

@@ -42,7 +42,7 @@ describe('mentions', () => {
     });
   });
 
-  it('what is found stands in the text as it is told, whatever the text', () => {
+  it('every mention is in the text at the reported place, for any text', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '@',
@@ -104,7 +104,7 @@ describe.each<Era>(['legacy', 'modern'])('expand with a %s server', (era) => {
     ]);
   });
 
-  it('CAT-9: text without mentions is itself, and asks nobody', async () => {
+  it('CAT-9: text without mentions stays as it is and causes no request', async () => {
     const docs = contentServer({ era });
     const { host } = await hostOver({ docs }, { connect: 'none' });
     expect(await host.expand('mail me@docs.com, \\@docs:x://y')).toEqual({
@@ -129,7 +129,7 @@ describe('attachments', () => {
     });
   });
 
-  it('are bounded in size: a text is cut, bytes are left out, and both say so', async () => {
+  it('are bounded in size: text is cut and bytes are left out, with a notice', async () => {
     const files = {
       'x://a': 'a'.repeat(MAX_ATTACHED_CHARS - 4),
       'x://b': 'bbbbbbbb',

@@ -184,7 +184,7 @@ describe('CAT-1: names of tools', () => {
     );
   });
 
-  it('do not depend on other tools, unless these want the very same name', () => {
+  it('do not depend on other tools, unless these claim the same name', () => {
     fc.assert(
       fc.property(key, keys, naming, (one, others, style) => {
         const alone = assignNames([one], style).nameOf(one.server, one.tool);
@@ -216,7 +216,7 @@ describe('CAT-1: names of tools', () => {
   });
 
   // Protocol: 25-tools-8, 26-tools-13, 26-tools-17
-  it('F32: duplicate and confusable names are told apart, and each is reachable', () => {
+  it('F32: duplicate and confusable names are distinguished, and each is reachable', () => {
     const tools = ['read.file', 'read file', 'read_file', 'rеad_file', 'read_file'].map((tool) => ({
       server: 's',
       tool,
@@ -240,7 +240,7 @@ describe('CAT-1: names of tools', () => {
     expect(name).toHaveLength(MAX_TOOL_NAME_CHARS);
   });
 
-  it('get a hash where nothing readable is left of them, whoever else is there', () => {
+  it('get a hash where nothing readable is left of them, independent of other tools', () => {
     const read = assignNames([{ server: 's', tool: '读取' }], 'mcp__').nameOf('s', '读取');
     expect(read).toMatch(/^mcp__s_____[0-9a-f]{8}$/);
     expect(

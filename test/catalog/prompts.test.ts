@@ -78,7 +78,7 @@ describe.each(ERAS)('prompts of a %s server', (era) => {
 });
 
 describe('prompt', () => {
-  it('one that is not there is said with the nearest name', async () => {
+  it('an unknown one is reported with the nearest name', async () => {
     const docs = contentServer({ prompts: [REVIEW] });
     docs.on('prompts/get', ({ params }) => {
       throw new RpcError(-32602, `MCP error -32602: Prompt ${String(params['name'])} not found`);
@@ -124,7 +124,7 @@ describe('prompt', () => {
   });
 
   // Protocol: 25-prompts-10, 26-prompts-13
-  it('A15: what a prompt says is cleaned for models', async () => {
+  it('A15: the text of a prompt is cleaned for models', async () => {
     const docs = contentServer({ prompts: [{ name: 'evil', description: 'a\u202eb' }] });
     docs.on('prompts/get', () => ({
       messages: [
@@ -183,7 +183,7 @@ describe('slash commands', () => {
       "/mcp__docs__review was given a quote (') that is not closed",
       'Close it, or put a backslash before it.',
     ],
-  ])('CAT-10: what is wrong with "%s" is said', async (line, message, hint) => {
+  ])('CAT-10: reports what is wrong with "%s"', async (line, message, hint) => {
     await expect(given(line)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',
       server: 'docs',
@@ -192,7 +192,7 @@ describe('slash commands', () => {
     });
   });
 
-  it('a command that nobody has stays text and is reported; other slashes are just text', async () => {
+  it('an unknown command stays text and is reported; other slashes are just text', async () => {
     const { host } = await hostOver({ docs: reviewServer() });
     expect(await host.expand('/mcp__docs__nope now')).toEqual({
       messages: [text('/mcp__docs__nope now')],
@@ -286,7 +286,7 @@ describe.each(ERAS)('completion by a %s server', (era) => {
   });
 
   // Protocol: 25-completion-4c, 26-completion-5c
-  it('more values than the protocol allows are cut, and said to be more', async () => {
+  it('more values than the protocol allows are cut, and marked as more', async () => {
     const docs = contentServer({ era });
     docs.on('completion/complete', () => ({
       completion: { values: Array.from({ length: 150 }, (_, at) => `v${at}`) },

@@ -26,7 +26,7 @@ const changed = (server: ScriptedServer, uri = URI): void =>
   server.notify('notifications/resources/updated', { uri });
 
 describe.each(ERAS)('subscriptions to a %s server', (era) => {
-  it('CAT-9: updates arrive until the last one unsubscribes, which the server is told', async () => {
+  it('CAT-9: updates arrive until the last subscriber unsubscribes, which is sent to the server', async () => {
     const docs = contentServer({ era });
     const { host } = await hostOver({ docs });
     const [one, two] = [updates(), updates()];
@@ -76,7 +76,7 @@ describe.each(ERAS)('subscriptions to a %s server', (era) => {
     expect(await next).toEqual({ server: 'docs', uri: URI });
   });
 
-  it('a server without the capability is not asked, and says so', async () => {
+  it('a server without the capability is not asked, and the error names the reason', async () => {
     const docs = contentServer({ era, capabilities: { resources: {} } });
     const { host } = await hostOver({ docs });
     await expect(host.subscribe('docs', URI, () => {})).rejects.toMatchObject({

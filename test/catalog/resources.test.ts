@@ -35,7 +35,7 @@ describe.each(ERAS)('resources of a %s server', (era) => {
   });
 
   // Protocol: 26-base-21
-  it('CAT-9: one that is not there is said with server and address', async () => {
+  it('CAT-9: an unknown one is reported with server and address', async () => {
     const { host } = await hostOver({ docs: contentServer({ era }) });
     await expect(host.read('docs', 'file:///no.md')).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',
@@ -61,7 +61,7 @@ describe.each(ERAS)('resources of a %s server', (era) => {
     ]);
   });
 
-  it('a list is kept until the server says that it changed', async () => {
+  it('a list is kept until the server announces a change', async () => {
     const docs = contentServer({ era, resources: [A], hints: { ttlMs: 3_600_000 } });
     const { host } = await hostOver({ docs });
     await host.resources();
@@ -78,7 +78,7 @@ describe.each(ERAS)('resources of a %s server', (era) => {
 });
 
 describe('lists of resources', () => {
-  it('one server that fails hides nobody, and is told about', async () => {
+  it('one server that fails hides no other, and is reported', async () => {
     const bad = contentServer();
     bad.on('resources/list', () => {
       throw new RpcError(-32603, 'the database is away');
@@ -89,7 +89,7 @@ describe('lists of resources', () => {
     await expect(host.resources('bad')).rejects.toMatchObject({ code: 'PROTOCOL_ERROR', server: 'bad' });
   });
 
-  it('a server that does not know templates has none', async () => {
+  it('a server that does not support templates has none', async () => {
     const docs = contentServer({ resources: [A] });
     docs.on('resources/templates/list', () => {
       throw new RpcError(-32601, 'Method not found');
@@ -123,7 +123,7 @@ describe('lists of resources', () => {
   });
 
   // Protocol: 26-caching-4, 26-caching-5, 26-caching-6, 26-caching-9
-  it('ttlMs is honoured, and a list nobody announces is asked for again after a minute', async () => {
+  it('ttlMs is honoured, and a list without announcements is requested again after a minute', async () => {
     const clock = fakeClock();
     const brief = contentServer({ era: 'modern', resources: [A], hints: { ttlMs: 5_000 } });
     const silent = contentServer({ capabilities: { resources: {} }, resources: [B] });
@@ -179,7 +179,7 @@ describe('lists of resources', () => {
     expect((await host.resources()).resources).toEqual([{ ...B, server: 'docs' }]);
   });
 
-  it('A15: what lists and texts say is cleaned for models; bytes stay as they are, and so do addresses', async () => {
+  it('A15: lists and texts are cleaned for models; bytes and addresses stay as they are', async () => {
     const evil = { uri: 'x://a\u200bb', name: 'na\u001b[31mme', description: 'one\u200btwo' };
     const docs = contentServer({
       resources: [evil, { uri: 'x://a\u202eb', name: 'turned around' }],
@@ -206,7 +206,7 @@ const ASKS = {
 };
 
 describe('reading', () => {
-  it('an unknown server is said with the nearest name', async () => {
+  it('an unknown server is reported with the nearest name', async () => {
     const { host } = await hostOver({ docs: contentServer() });
     await expect(host.read('dosc', 'x://y')).rejects.toMatchObject({
       code: 'UNKNOWN_SERVER',
@@ -230,7 +230,7 @@ describe('reading', () => {
     });
   });
 
-  it('a server without resources says so', async () => {
+  it('a server without resources is reported as such', async () => {
     const { host } = await hostOver({
       tools: contentServer({ capabilities: { tools: {} } }).on('resources/read', () => {
         throw new RpcError(-32601, 'Method not found');
@@ -258,7 +258,7 @@ describe('reading', () => {
     });
   });
 
-  it('CAL-3: a question that nobody can answer is not taken for a resource that is not there', async () => {
+  it('CAL-3: a question that no one can answer is not mistaken for an unknown resource', async () => {
     const docs = contentServer({ era: 'modern' });
     docs.on('resources/read', () => ASKS);
     const { host } = await hostOver({ docs });

@@ -79,7 +79,7 @@ describe('SRV-4: an agent as a tool', () => {
     expect(tools.map(({ name }) => name)).toContain('agent_reply');
   });
 
-  it('works on a task, tells what it does, and goes on with the thread', async () => {
+  it('works on a task, reports what it does, and continues the thread', async () => {
     const { told } = await connect(
       'Deny',
       { calls: [{ name: 'mcp__notes__read_note', arguments: { title: 'todo' } }] },
@@ -132,7 +132,7 @@ describe('SRV-4: an agent as a tool', () => {
     expect(model?.requests[1]?.body.messages.at(-1).content).toBe('deleted x');
   });
 
-  it('with approval_policy never, nobody is asked and nothing of the kind runs', async () => {
+  it('with approval_policy never, no one is asked and no such call runs', async () => {
     const { asked } = await connect('Allow once', DELETE, { text: 'Refused.' });
     await call('agent', { prompt: 'delete x', approval_policy: 'never' });
     expect(asked).toEqual([]);
@@ -189,7 +189,7 @@ describe('SRV-4: an agent as a tool', () => {
     expect(model?.requests).toEqual([]);
   });
 
-  it('POL-2 POL-6: works in another folder and confined, without what that project brings along', async () => {
+  it('POL-2 POL-6: works in another folder and confined, without the servers of that project', async () => {
     const other = join(place.dir, 'other');
     place.write(join(other, '.mcp.json'), {
       mcpServers: { canary: { command: 'sh', args: ['-c', `touch ${join(place.dir, 'canary')}`] } },

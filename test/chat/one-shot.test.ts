@@ -108,7 +108,7 @@ describe('UI-2: chat -p', () => {
     ]);
   });
 
-  it('refuses a call that has to be asked about, tells the model, and allows it with --yes', async () => {
+  it('refuses a call that requires approval, informs the model, and allows it with --yes', async () => {
     const calls = [{ name: 'mcp__notes__delete_note', arguments: { title: 'x' } }];
     model = await ScriptedModel.start({ calls }, { text: 'Could not.' }, { calls }, { text: 'Gone.' });
     const refused = await place.json(['chat', '-p', 'delete x', '--model', model.name]);
@@ -218,14 +218,14 @@ describe('UI-2: a model that fails', () => {
     expect(await failing({ text: 'half', malformed: true })).toEqual({ status: 3, code: 'PROTOCOL_ERROR' });
   });
 
-  it('is asked for a tool that nobody has: the model is told, and goes on', async () => {
+  it('calls an unknown tool: it receives an error, and goes on', async () => {
     model = await ScriptedModel.start({ calls: [{ name: 'nothing', arguments: {} }] }, { text: 'Sorry.' });
     const { status, value } = await place.json(['chat', '-p', 'hi', '--model', model.name]);
     expect(status).toBe(0);
     expect(value).toMatchObject({ text: 'Sorry.', calls: [{ name: 'nothing', isError: true }] });
   });
 
-  it('writes arguments that are no JSON: the model is told, and goes on', async () => {
+  it('writes arguments that are not JSON: it receives an error, and goes on', async () => {
     model = await ScriptedModel.start(
       { calls: [{ name: 'mcp__notes__read_note', arguments: '{"title": ' }] },
       { text: 'Sorry.' },
@@ -235,7 +235,7 @@ describe('UI-2: a model that fails', () => {
     expect(value).toMatchObject({ text: 'Sorry.', calls: [{ isError: true }] });
   });
 
-  it('runs out of room: says so and ends with 1', async () => {
+  it('runs out of room: the command reports it and exits with 1', async () => {
     model = await ScriptedModel.start({ text: 'half an ans', finish: 'length' });
     const { status, value } = await place.json(['chat', '-p', 'hi', '--model', model.name]);
     expect({ status, value }).toMatchObject({ status: 1, value: { text: 'half an ans', finish: 'length' } });

@@ -32,7 +32,7 @@ const lastUserMessage = (scripted: ScriptedModel): unknown =>
   scripted.requests.at(-1)?.body.messages.findLast(({ role }: { role: string }) => role === 'user');
 
 describe('UI-2: chat in a terminal', () => {
-  it('asks about a call, shows it running, and tells what the turn cost', async () => {
+  it('asks about a call, shows it running, and shows the cost of the turn', async () => {
     model = await ScriptedModel.start(
       {
         text: 'I will delete it.',
@@ -156,7 +156,7 @@ describe('UI-2: chat in a terminal', () => {
     expect(JSON.stringify(lastUserMessage(model))).toContain('buy bread');
   });
 
-  it('/mcp shows and switches servers, and says when one changes', async () => {
+  it('/mcp shows and switches servers, and a change of one is shown', async () => {
     model = await ScriptedModel.start();
     screen = await openChat(model);
     await screen.isWaiting();

@@ -66,7 +66,7 @@ describe('files that cannot be read as they should be', () => {
     expect(readdirSync(place.projectFile)).toEqual([]);
   });
 
-  it('a file without read permission is told about where permissions hold', async () => {
+  it('a file without read permission is reported where permissions apply', async () => {
     place.write(place.projectFile, GOOD);
     chmodSync(place.projectFile, 0);
     const { status, value } = await place.json(['list', '--no-connect']);
@@ -101,14 +101,14 @@ describe('files that cannot be read as they should be', () => {
     });
   });
 
-  it('duplicate keys: said with their lines, the last one counts', async () => {
+  it('duplicate keys: reported with their lines, the last one is used', async () => {
     place.write(place.userFile, '{ "mcpServers": {\n "a": { "command": "x" },\n "a": { "command": "y" } } }');
     expect((await place.json(['get', 'a'])).value).toMatchObject({ entry: { command: 'y' } });
     const { value } = await place.json(['list', '--no-connect']);
     expect(value).toMatchObject({ problems: [{ file: '<home>/config.json', line: 3 }] });
   });
 
-  it('wrong types: the entry is left out and told about, the others count', async () => {
+  it('wrong types: the entry is left out and reported, the others are used', async () => {
     place.write(place.userFile, {
       mcpServers: { ...GOOD.mcpServers, bad: { command: 'x', args: 'y' }, worse: 7 },
     });
@@ -157,7 +157,7 @@ describe('names', () => {
   });
 });
 
-describe('what cannot be added', () => {
+describe('entries that cannot be added', () => {
   it.each([
     ['nothing after the name', ['add', 'a'], 'The server has neither a command nor a url.'],
     ['nothing after --', ['add', 'a', '--'], 'There is no command after --.'],
@@ -249,7 +249,7 @@ describe('what cannot be added', () => {
     expect(existsSync(place.userFile)).toBe(false);
   });
 
-  it('a flag of the server that is taken for one of ours says where -- belongs', async () => {
+  it('a flag of the server that is mistaken for one of plugboard is reported with where -- belongs', async () => {
     expect(await place.json(['add', 'a', 'npx', '-y', 'pkg'])).toEqual({
       status: 2,
       value: {

@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => place.remove());
 
 describe('call', () => {
-  it('makes of each word what the schema of the tool wants', async () => {
+  it('converts each argument to the type in the schema of the tool', async () => {
     const { stdout } = await place.run([
       ...['call', 'cli', 'args', 'count=3', 'ratio=2.5', 'on=false', 'text=5', 'list=[1,"a"]', 'either=null'],
       ...['level=2', 'unknown=7', 'typed:={"a":[true]}', '__proto__=x'],
@@ -163,7 +163,7 @@ describe('call', () => {
     expect(readFileSync(join(place.project, 'answer.json'), 'utf8')).toBe('{"count":3}');
   });
 
-  it('without a tool says how to name one', async () => {
+  it('without a tool shows how to name one', async () => {
     expect(await place.json(['call', 'cli'])).toEqual({
       status: 2,
       value: {
@@ -176,7 +176,7 @@ describe('call', () => {
     });
   });
 
-  it('a tool alone is said with its server, once that was connected', async () => {
+  it('a tool alone is reported with its server, once that was connected', async () => {
     await place.run(['tools', 'cli']);
     expect(await place.json(['call', 'structured', 'a=1'])).toMatchObject({
       status: 2,
@@ -197,7 +197,7 @@ describe('call', () => {
     });
   });
 
-  it('missing arguments: says the command that shows them', async () => {
+  it('missing arguments: names the command that shows them', async () => {
     expect(await place.json(['call', 'echo', 'echo'])).toMatchObject({
       value: {
         error: { code: 'INVALID_ARGUMENTS', hint: 'Run plugboard tool echo echo to see its arguments.' },
@@ -205,7 +205,7 @@ describe('call', () => {
     });
   });
 
-  it('an unknown tool in one word says the nearest names', async () => {
+  it('an unknown tool in one word is reported with the nearest names', async () => {
     const { value } = await place.json(['call', 'echo__ehco']);
     expect(value).toMatchObject({
       error: { code: 'UNKNOWN_TOOL', hint: expect.stringContaining('"echo__echo"') },
@@ -226,11 +226,11 @@ describe('call', () => {
     expect((await place.run(['call', 'cli', 'structured'])).stdout).toBe('{\n  "sum": 3\n}');
   });
 
-  it('A15: what a server says cannot get at the terminal', async () => {
+  it('A15: output of a server cannot control the terminal', async () => {
     expect((await place.run(['call', 'cli', 'evil'])).stdout).toBe('onetwo');
   });
 
-  it('an unknown tool says the nearest names', async () => {
+  it('an unknown tool is reported with the nearest names', async () => {
     expect(await place.json(['call', 'echo', 'ehco'])).toEqual({
       status: 2,
       value: {

@@ -32,7 +32,7 @@ async function asked(...words: string[]): Promise<string[]> {
 
 const values = (lines: readonly string[]): string[] => lines.map((line) => line.split('\t')[0] ?? '');
 
-describe('UI-1: what can stand at the cursor', () => {
+describe('UI-1: candidates at the cursor', () => {
   it('commands with what they do, and help', async () => {
     expect(await asked('logi')).toEqual(['login\tlog in to a remote server']);
     expect(values(await asked('he'))).toEqual(['help']);

@@ -125,7 +125,7 @@ describe('add', () => {
     ]);
   });
 
-  it('refuses an existing name, says how to replace it, and --force does', async () => {
+  it('refuses an existing name, explains how to replace it, and --force does', async () => {
     await place.run(['add', 'files', '--', 'one']);
     expect(await place.run(['add', 'files', '--', 'two'])).toEqual({
       status: 2,
@@ -139,7 +139,7 @@ describe('add', () => {
     expect((await place.json(['get', 'files'])).value).toMatchObject({ entry: { command: 'two' } });
   });
 
-  it('says when a stronger scope hides the new entry, or it hides a weaker one', async () => {
+  it('reports that a stronger scope hides the new entry, or that it hides a weaker one', async () => {
     await place.run(['add', 'files', '--', 'one']);
     const weaker = await place.run(['add', 'files', '-s', 'user', '--', 'two']);
     expect(weaker.stderr).toBe(
@@ -150,7 +150,7 @@ describe('add', () => {
     expect(stronger.stderr).toBe('note: it is used here in place of files of user scope.\n');
   });
 
-  it('says that an entry of the project without consent does not hide the new one', async () => {
+  it('reports that an entry of the project without consent does not hide the new one', async () => {
     place.write(place.projectFile, { mcpServers: { notes: { command: 'theirs' } } });
     expect((await place.run(['add', 'notes', '-s', 'user', '--', 'mine'])).stderr).toBe(
       'note: <project>/.mcp.json also defines notes, which has not been approved; your own notes is used. ' +
@@ -178,7 +178,7 @@ describe('add', () => {
 });
 
 describe('add-json', () => {
-  it('writes an entry as it stands', async () => {
+  it('writes an entry as it is', async () => {
     const entry = { command: 'x', args: ['a'], 'x-note': { deep: [1] }, disabledTools: ['rm*'] };
     expect((await place.run(['add-json', 'raw', JSON.stringify(entry), '-s', 'user'])).status).toBe(0);
     expect(place.read(place.userFile)).toEqual({ mcpServers: { raw: entry } });
@@ -215,7 +215,7 @@ describe('remove', () => {
     });
   });
 
-  it('of a name in several scopes asks which, and -s says it', async () => {
+  it('of a name in several scopes asks which, and -s selects it', async () => {
     await place.run(['add', 'files', '-s', 'user', '--', 'x']);
     await place.run(['add', 'files', '-s', 'project', '--', 'x']);
     expect(await place.json(['remove', 'files'])).toEqual({
@@ -249,7 +249,7 @@ describe('remove', () => {
     );
   });
 
-  it('of an unknown name says the nearest ones', async () => {
+  it('of an unknown name lists the nearest ones', async () => {
     await place.run(['add', 'files', '-s', 'user', '--', 'x']);
     expect(await place.json(['remove', 'fiels'])).toEqual({
       status: 2,
@@ -311,7 +311,7 @@ describe('get', () => {
     expect(json.stdout).not.toContain('s3cret');
   });
 
-  it('of a server whose entry is broken says what is wrong with it', async () => {
+  it('of a server whose entry is broken shows what is wrong with it', async () => {
     place.write(place.userFile, { mcpServers: { broken: { command: 7 } } });
     const { status, value } = await place.json(['get', 'broken']);
     expect({ status, value }).toMatchObject({
@@ -386,7 +386,7 @@ describe('enable and disable', () => {
 });
 
 describe('list --no-connect', () => {
-  it('shows every server of every scope, and what is wrong beside them', async () => {
+  it('shows every server of every scope, and the problems', async () => {
     place.write(place.userFile, { mcpServers: { one: { command: 'x' }, broken: { command: 7 } } });
     place.write(place.projectFile, { mcpServers: { 'größer 🚀': { url: 'https://example.com/mcp' } } });
     const { status, stdout, stderr } = await place.run(['list', '--no-connect']);
@@ -403,7 +403,7 @@ describe('list --no-connect', () => {
     expect(stderr).toMatch(/^problem: <home>\/config\.json:\d+:\d+: server "broken": .+\n/);
   });
 
-  it('without any server says how to add one', async () => {
+  it('without any server shows how to add one', async () => {
     expect(await place.run(['list', '--no-connect'])).toEqual({
       status: 0,
       stdout: 'No servers are configured here. Add one: plugboard add <name> -- <command> [args…]\n',

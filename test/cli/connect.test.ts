@@ -186,7 +186,7 @@ describe('test', () => {
     });
   });
 
-  it('F19: says which phase failed, with the end of stderr, and ends with 3', async () => {
+  it('F19: reports which phase failed, with the end of stderr, and exits with 3', async () => {
     configure({ dies: DIES });
     const { status, value } = await place.json(['test', 'dies']);
     expect({ status, value }).toEqual({

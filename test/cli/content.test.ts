@@ -29,7 +29,7 @@ const A = { uri: 'file:///a.md', mimeType: 'text/markdown', text: '# A\n' };
 const SERVERS = ['docs', 'new'];
 
 describe('resources', () => {
-  it('CAT-9: shows what servers offer; one that nobody agreed to is left alone (A10)', async () => {
+  it('CAT-9: shows what servers offer; one that was not approved is not started (A10)', async () => {
     const { status, stdout, stderr } = await place.run(['resources']);
     const offered = [
       '  file:///a.md',
@@ -98,7 +98,7 @@ describe('read', () => {
     expect((await place.run(['read', 'docs', 'file:///dir'])).stdout).toBe('first\nsecond\n');
   });
 
-  it('A15: what is printed is cleaned; -o writes what the server sent', async () => {
+  it('A15: printed text is cleaned; -o writes what the server sent', async () => {
     const evil = ['read', 'docs', 'file:///evil.txt'];
     expect((await place.run(evil)).stdout).toBe('onetwo\r\n');
     expect(await place.run([...evil, '-o', 'evil.txt'])).toEqual({
@@ -143,7 +143,7 @@ describe('read', () => {
     });
   });
 
-  it('what cannot be put together or written is said', async () => {
+  it('reports content that cannot be joined or written', async () => {
     expect(await place.json(['read', 'docs', 'file:///mixed', '-o', 'x'])).toMatchObject({
       status: 2,
       value: { error: { code: 'USAGE', hint: 'Use --json, which prints each part with its address.' } },
@@ -173,7 +173,7 @@ describe('read', () => {
 });
 
 describe('prompts', () => {
-  it('CAT-10: shows what servers can say', async () => {
+  it('CAT-10: shows the prompts of servers', async () => {
     const { status, stdout } = await place.run(['prompts', 'docs']);
     expect({ status, stdout }).toEqual({
       status: 0,
@@ -199,7 +199,7 @@ describe('prompts', () => {
 });
 
 describe('prompt', () => {
-  it.each(SERVERS)('CAT-10: prints what it says, cleaned (%s)', async (server) => {
+  it.each(SERVERS)('CAT-10: prints its text, cleaned (%s)', async (server) => {
     expect(await place.run(['prompt', server, 'greet', 'who=you', 'how=Good day'])).toEqual({
       status: 0,
       stdout: 'Good day you\n',
@@ -208,7 +208,7 @@ describe('prompt', () => {
     expect((await place.run(['prompt', server, 'greet', '{"who":1}'])).stdout).toBe('Hello 1\n');
   });
 
-  it('CAT-10: a conversation says who speaks; --json has everything', async () => {
+  it('CAT-10: a conversation shows the role of each message; --json has everything', async () => {
     expect((await place.run(['prompt', 'docs', 'talk'])).stdout).toBe(
       'user:\nHi\n\nassistant:\nHo\n\nassistant:\n[image: image/png, 3 bytes]\n',
     );
@@ -223,7 +223,7 @@ describe('prompt', () => {
     });
   });
 
-  it('CAT-10: what is missing, unknown or misspelt is said', async () => {
+  it('CAT-10: reports missing, unknown and misspelt arguments', async () => {
     expect(await place.json(['prompt', 'docs', 'greet'])).toEqual({
       status: 2,
       value: {

@@ -48,7 +48,7 @@ describe('import', () => {
     expect(new Set(Object.values(actions(await importing())))).toEqual(new Set(['same', 'skip']));
   });
 
-  it('CFG-6: a dry run says the same and writes nothing', async () => {
+  it('CFG-6: a dry run reports the same and writes nothing', async () => {
     writeAgents({ home: place.userHome, project: place.project }, ['codex', 'cursor']);
     const dry = await importing('--dry-run');
     expect(place.read(place.userFile)).toBeUndefined();
@@ -91,7 +91,7 @@ describe('import', () => {
     });
   });
 
-  it('CFG-6: keeps ours unless told otherwise, and the first of two agents that differ', async () => {
+  it('CFG-6: keeps our entry by default, and the first of two agents that differ', async () => {
     place.write(place.userFile, `{ "mcpServers": { "db": { "command": "ours" } } } // mine\n`);
     cursor({ db: { command: 'theirs' }, both: { command: 'one' } });
     place.write(join(place.userHome, '.gemini', 'settings.json'), {
@@ -108,7 +108,7 @@ describe('import', () => {
     expect((await place.json(['get', 'both'])).value).toMatchObject({ entry: { command: 'two' } });
   });
 
-  it('CFG-6: a secret that stands as it is goes into your own file and never into a project’s', async () => {
+  it("CFG-6: a literal secret goes into the user's file and never into a project's", async () => {
     cursor({ mine: { command: 'x', env: { API_KEY: 'abcd1234' } } });
     const theirs = {
       project: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer abcd1234' } },
@@ -132,7 +132,7 @@ describe('import', () => {
     expect(readFileSync(join(place.home, 'credentials.json'), 'utf8')).toContain('hush-hush-1');
   });
 
-  it('POL-2: what a project’s files of other agents bring along runs only after consent', async () => {
+  it("POL-2: servers in a project's files of other agents run only after consent", async () => {
     place.write(join(place.project, '.vscode', 'mcp.json'), { servers: { evil: { command: 'evil' } } });
     await importing();
     const { value } = await place.json(['list', '--no-connect']);
@@ -198,7 +198,7 @@ describe('import', () => {
     });
   });
 
-  it('UI-1: says where it looked when there is nothing, and which agents it knows', async () => {
+  it('UI-1: lists where it looked when there is nothing, and the agents it supports', async () => {
     expect(await place.run(['import', 'zed'], place.here())).toEqual({
       status: 0,
       stdout: 'No servers were found in the files of Zed.\nNothing to import.\n',

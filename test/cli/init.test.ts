@@ -19,7 +19,7 @@ const FILES = [
   'tsconfig.json',
 ];
 
-it('KIT-1: init server writes a project, named after its folder, and says how to go on', async () => {
+it('KIT-1: init server writes a project, named after its folder, and shows the next steps', async () => {
   expect(await place.run(['init', 'server', 'My Weather'])).toEqual({
     status: 0,
     stdout: [

@@ -56,7 +56,7 @@ describe('input', () => {
     expect(await place.json(['test', 'paint'])).toMatchObject({ status: 2 });
   });
 
-  it('POL-7: an answer is taken out of everything that is told, whatever it looks like', async () => {
+  it('POL-7: an answer is redacted from all output, whatever it looks like', async () => {
     place.write(place.userFile, { mcpServers: { tell: teller } });
     await place.run(['input', 'set', 'colour'], { input: VALUE });
     const { stdout, stderr } = await place.run(['list', '--json', '--verbose']);
@@ -65,7 +65,7 @@ describe('input', () => {
     expect((await place.run(['get', 'tell', '--json'])).stdout).toContain(`\${input:colour}`);
   });
 
-  it('CFG-9: servers of a project have answers of their own, and the id alone does not say whose', async () => {
+  it('CFG-9: servers of a project have answers of their own, and the id alone does not identify one', async () => {
     place.write(place.userFile, { mcpServers: { mine: recorder() } });
     place.write(place.projectFile, {
       inputs: [{ id: 'colour', type: 'promptString', description: 'A colour', password: true }],

@@ -118,7 +118,7 @@ it('F5: SIGINT while call reads its arguments from stdin', async () => {
   expect(await exited).toBe(130);
 });
 
-describe('a reader that goes away', () => {
+describe('a reader that disconnects', () => {
   it('ends the command quietly', async () => {
     place.write(place.userFile, {
       mcpServers: { echo: { command: process.execPath, args: [join(FIXTURES, 'echo.mjs')] } },

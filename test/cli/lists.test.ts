@@ -55,7 +55,7 @@ it('CON-16: where no tool is known yet, tools and search wait for a server that 
   expect([toolNames(listed.value), starts('other')]).toEqual([['crash'], 1]);
 });
 
-describe('lists beside a server that hangs', () => {
+describe('lists next to a server that hangs', () => {
   beforeEach(async () => {
     configure({ good: witnessed('good') });
     await place.run(['tools', 'good']);

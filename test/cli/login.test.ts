@@ -29,7 +29,7 @@ async function logIn(): Promise<{ status: number | null; stdout: string; stderr:
   return ended;
 }
 
-it('AUT-6: a login is forgotten although a variable of the entry is not set any more', async () => {
+it('AUT-6: a login is forgotten although a variable of the entry is no longer set', async () => {
   await logIn();
   const headers = { 'X-Key': '${NO_SUCH_VARIABLE}' };
   place.write(place.userFile, { mcpServers: { docs: { url: server.url, headers } } });
@@ -39,7 +39,7 @@ it('AUT-6: a login is forgotten although a variable of the entry is not set any 
   });
 });
 
-it('AUT-6: a server that wants a login says what to type, is used after it, and forgets it again', async () => {
+it('AUT-6: a server that requires a login is listed with the command, is used after it, and can be logged out', async () => {
   const before = await place.json(['call', 'docs', 'echo']);
   expect(before).toMatchObject({ status: 4, value: { error: { code: 'NEEDS_AUTH', server: 'docs' } } });
   expect(JSON.stringify(before.value)).toContain('plugboard login docs');

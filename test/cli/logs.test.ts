@@ -39,7 +39,7 @@ function configure(): void {
 const messages = (value: unknown): readonly (readonly [string, string])[] =>
   (value as { lines: { kind: string; message: string }[] }).lines.map(({ kind, message }) => [kind, message]);
 
-describe('what a person sees of a server', () => {
+describe('log lines of a server', () => {
   it('F16: logs has stderr, log messages and life of a server, without secrets, of commands and of the daemon', async () => {
     configure();
     const never = await place.run(['logs', 'seen']);

@@ -60,7 +60,7 @@ function stable(text: string): string {
     .replace(/\n\$$/, '');
 }
 
-it('UI-1: adds, lists, approves, calls and completes as the guide for the shell tells', async () => {
+it('UI-1: adds, lists, approves, calls and completes as the guide for the shell shows', async () => {
   await screen.shows(/\$$/);
   const added = await typed('plugboard add --preset filesystem files');
   expect(added).toMatch(/^Added files \(local scope: only you, only in this project\) to /);

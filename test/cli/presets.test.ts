@@ -129,7 +129,7 @@ describe('UI-4: plugboard add --preset', () => {
     });
   });
 
-  it('takes the key from the customary variable when nothing is typed, and says that it is not set yet', async () => {
+  it('takes the key from the usual variable when nothing is typed, and reports that it is not set yet', async () => {
     const { status, screen } = await onTerminal(place, ['add', '--preset', 'brave-search', '-s', 'user'], {
       answers: [{ after: 'BRAVE_API_KEY', type: '\r' }],
       env: NONE,

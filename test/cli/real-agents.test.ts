@@ -53,7 +53,7 @@ async function imported(agent: string): Promise<unknown> {
 }
 
 it(
-  'CFG-6: what claude mcp add writes comes over, in all three scopes',
+  'CFG-6: imports what claude mcp add writes, in all three scopes',
   async () => {
     await claude('add', '-s', 'user', 'mine', '-e', 'KEY=value', '--', 'npx', '-y', 'srv', '--flag');
     await claude('add', '-t', 'http', 'here', 'https://example.com/mcp', '-H', 'X-Key: abc');
@@ -78,7 +78,7 @@ it(
 );
 
 it(
-  'CFG-6: what codex mcp add writes comes over',
+  'CFG-6: imports what codex mcp add writes',
   async () => {
     await codex('add', 'local', '--env', 'A=b', '--', 'npx', '-y', 'srv');
     await codex('add', 'remote', '--url', 'https://example.com/mcp', '--bearer-token-env-var', 'TOK');
@@ -97,7 +97,7 @@ it(
 );
 
 it(
-  'CFG-6: what opencode mcp add writes comes over',
+  'CFG-6: imports what opencode mcp add writes',
   async () => {
     await openCode('add', 'local', '--env', 'K=v', '--', 'npx', '-y', 'srv');
     await openCode('add', 'remote', '--url', 'https://example.com/mcp', '--header', 'X-Key=abc');
@@ -116,7 +116,7 @@ it(
 );
 
 it(
-  'CFG-6: what export writes is read by claude, codex and opencode, which connect, and gone after undo',
+  'CFG-6: claude, codex and opencode read what export writes and connect; undo removes it',
   async () => {
     place.write(place.userFile, {
       mcpServers: { echo: { command: process.execPath, args: [join(FIXTURES, 'echo.mjs')] } },

@@ -92,7 +92,7 @@ describe('plugboard service', () => {
     return value as Record<string, unknown>;
   };
 
-  it('SVC-2: without a session bus the unit is written for the next login, and the reason is said', async () => {
+  it('SVC-2: without a session bus the unit is written for the next login, and the reason is reported', async () => {
     const nowhere = { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: '' };
     const installed = await service('install', nowhere);
     expect(installed).toMatchObject({ manager: 'systemd', started: false });
@@ -135,7 +135,7 @@ describe('plugboard service', () => {
     ]);
   });
 
-  it('SVC-2: says in words what was written', async () => {
+  it('SVC-2: describes what was written', async () => {
     const env = { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: '' };
     const { stdout } = await place.run(['service', 'install'], place.here(env));
     expect(stdout).toMatch(

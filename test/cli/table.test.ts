@@ -13,7 +13,7 @@ describe('layout', () => {
     expect(width(text)).toBe(cells);
   });
 
-  it('what is cut fits, whatever it holds', () => {
+  it('cut text fits, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, cells) => {
         expect(width(cut(text, cells))).toBeLessThanOrEqual(cells);

@@ -29,7 +29,7 @@ describe('on a terminal', () => {
     expect(screen).toMatch(/1 connected, 1 disabled/);
   });
 
-  it('UI-1: plugboard alone shows how things stand, starts nothing, and says what comes next', async () => {
+  it('UI-1: plugboard alone shows the state of servers, starts nothing, and shows the next step', async () => {
     const first = await onTerminal(place, []);
     expect(first.screen).toContain('No servers are configured here.');
     expect(first.screen).toContain('plugboard import --dry-run');
@@ -56,7 +56,7 @@ describe('on a terminal', () => {
     expect((await onTerminal(place, [], plain)).screen).toContain('Next:  plugboard trust ');
   });
 
-  it('UI-1: what takes longer than half a second says what it waits for, and takes that away', async () => {
+  it('UI-1: shows what it waits for after half a second, and removes that line afterwards', async () => {
     const silent = {
       command: process.execPath,
       args: [join(FIXTURES, 'cli-silent.mjs')],
@@ -176,7 +176,7 @@ describe('on a terminal', () => {
     expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'unknown' }] });
   });
 
-  it('POL-2: a call of a server that the project brings along shows it, asks, and remembers a yes', async () => {
+  it('POL-2: a call of a server of the project shows it, asks for approval, and remembers it', async () => {
     place.write(place.projectFile, { mcpServers: { theirs: ECHO } });
     const question = { after: 'Approve theirs and let it run on this machine?', type: 'y' };
     const { status, screen } = await onTerminal(place, ['call', 'theirs', 'echo', 'message=hi'], {

@@ -91,7 +91,7 @@ describe('one tool', () => {
     );
   });
 
-  it('UI-1: says that a tool is denied or hidden, and which one was meant', async () => {
+  it('UI-1: shows that a tool is denied or hidden, and suggests the intended one', async () => {
     const [denied, hidden, unknown, missing] = await Promise.all([
       place.run(['tool', 'see', 'pay']),
       place.run(['tool', 'see', 'hide']),

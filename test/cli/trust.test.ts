@@ -26,7 +26,7 @@ const REMOTE_TERMS =
   'Approval is for this entry. The server at its address may change without a new question.';
 
 describe('trust', () => {
-  it('without names only shows how the servers of the project stand', async () => {
+  it('without names only shows whether the servers of the project are approved', async () => {
     expect(await place.json(['trust'])).toEqual({
       status: 0,
       value: {
@@ -115,7 +115,7 @@ describe('trust', () => {
     expect(stdout).toContain(`  command  sh -c 'ls ${' '.repeat(200)}; rm -rf ~\\u{202e}\\u{200b}\\u{d}'\n`);
   });
 
-  it('of a server of one’s own says that it needs none', async () => {
+  it("of the user's own server reports that it needs none", async () => {
     expect(await place.run(['trust', 'mine', '--yes'])).toEqual({
       status: 0,
       stdout: 'approved  mine: it is in your own configuration (user scope), so no approval is needed\n',

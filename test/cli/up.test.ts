@@ -133,7 +133,7 @@ describe('up and down', () => {
     expect(treeOf(place.userHome)).toEqual(moved);
   });
 
-  it('UI-5, MOV-3: without a terminal and --yes, nothing is changed, and it is said', async () => {
+  it('UI-5, MOV-3: without a terminal and --yes, changes nothing and reports it', async () => {
     writeOddAgents(place);
     const before = treeOf(place.dir);
     const { status, stdout } = await place.run(['up'], place.here());
@@ -429,7 +429,7 @@ describe('up and down', () => {
     expect(await down('--all', '--yes')).toMatchObject({ home: { removed: false, left: ['thesis.txt'] } });
   });
 
-  it('UI-5, MOV-12: what 0.1.0 exported is undone, and its launcher replaced by an absolute one', async () => {
+  it('UI-5, MOV-12: undoes what 0.1.0 exported, and replaces its launcher by an absolute one', async () => {
     const after =
       '{\n  "mcpServers": {\n    "plugboard": {\n      "command": "npx",\n      "args": ["-y", "plugboard", "serve", "--stdio"]\n    }\n  }\n}\n';
     const record = {

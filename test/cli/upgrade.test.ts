@@ -121,7 +121,7 @@ async function served(...flags: string[]): Promise<{ url: string; stderr: string
   return { url, stderr, end };
 }
 
-it('A31: the token of 0.1.0 still calls and no longer manages; the first start says so, and only that one', async () => {
+it('A31: the token of 0.1.0 still calls and no longer manages; only the first start reports it', async () => {
   const token = (files['home/gateway-token'] ?? '').trim();
   const first = await served();
   const ask = async (path: string, secret: string, body?: object): Promise<number> => {
@@ -154,7 +154,7 @@ it('A31: the token of 0.1.0 still calls and no longer manages; the first start s
   }).toEqual({ statuses: [200, 401, 200], notes: [true, false], names: ['default'], isNewForPage: true });
 });
 
-it('SRV-11: what 0.1.0 wrote into agents is taken back to the byte', async () => {
+it('SRV-11: reverses what 0.1.0 wrote into agents, to the byte', async () => {
   for (const to of ['claude-code', 'codex', 'opencode']) await run('export', '--to', to, '--undo');
   const after = Object.keys(before).map((path) => [path, readFileSync(join(root, path), 'utf8')]);
   expect(Object.fromEntries(after)).toEqual(before);

@@ -206,7 +206,7 @@ describe('the command line', () => {
     [['--json', '--cwd', '.', 'list', '--no-connect']],
     [['list', '--json', '--no-connect', '--cwd', '.']],
     [['--cwd=.', 'status', '--no-connect', '--json']],
-  ])('global flags stand before or after the command: %j', async (args) => {
+  ])('global flags are accepted before or after the command: %j', async (args) => {
     const { status, stdout, stderr } = await place.run(args);
     expect({ status, stderr, value: JSON.parse(stdout) }).toEqual({
       status: 0,
@@ -249,7 +249,7 @@ describe('the command line', () => {
     });
   });
 
-  it('what stands after -- is never a flag of ours', async () => {
+  it('arguments after -- are never read as flags of plugboard', async () => {
     const other = new Place();
     expect((await other.run(['add', 'x', '--', 'prog', '--json', '--cwd', '/nowhere', '-s'])).status).toBe(0);
     expect((await other.json(['get', 'x'])).value).toMatchObject({

@@ -50,7 +50,7 @@ describe('describeEntry: POL-7, secrets are never shown', () => {
     });
   });
 
-  it('says where the value stands', () => {
+  it('reports where the value is', () => {
     expect(shown({ command: 'x', env: { A: 'b' } }, null)).toEqual({
       command: 'x',
       env: { A: '(set in code)' },

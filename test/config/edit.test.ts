@@ -54,7 +54,7 @@ describe('edits: CFG-5', () => {
     },
   );
 
-  it('a new config.json is private, a new .mcp.json is not, and nothing is left beside them', async () => {
+  it('a new config.json is private, a new .mcp.json is not, and no other file is left', async () => {
     const { root, home } = scratch();
     const where = { home, projectRoot: root };
     await setServer(editTarget('user', where), 'a', { command: 'x' }, { home });
@@ -76,7 +76,7 @@ describe('edits: CFG-5', () => {
     });
   });
 
-  it('refuses a name that exists, says how to replace it, and replaces it when asked to', async () => {
+  it('refuses a name that exists, explains how to replace it, and replaces it when asked to', async () => {
     const { root, home, read, write } = scratch();
     const target = editTarget('project', { home, projectRoot: root });
     const before = '{\n  "mcpServers": {\n    "a": {\n      "command": "x" // mine\n    }\n  }\n}\n';
@@ -262,7 +262,7 @@ describe('several processes', () => {
     expect(readdirSync(home.dir).sort()).toEqual(['config.json', 'run']);
   });
 
-  it('F52: on a full disk (a real one, of 64 kB) the old file is intact and the error says so', () => {
+  it('F52: on a full disk (a real one, of 64 kB) the old file is intact and the error reports it', () => {
     const { root, home } = scratch();
     const disk = join(root, 'disk');
     mkdirSync(disk);

@@ -155,7 +155,7 @@ describe('expandEntry: CFG-4', () => {
       { url: 'http://a/', headers: { X: '${BASE}' } },
       'The header "X" of server "docs" has a line break in it.',
     ],
-  ])('A19: %j is looked at again after expansion, and the value is not told', (entry, message) => {
+  ])('A19: %j is checked again after expansion, and the value is not shown', (entry, message) => {
     const error = thrown(() => expandEntry(spec(entry), { BASE: 'javascript:secret\r\nX: y' }));
     expect({ code: error.code, message: error.message }).toEqual({ code: 'CONFIG_INVALID', message });
     expect(JSON.stringify(error)).not.toContain('secret');

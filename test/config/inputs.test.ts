@@ -21,7 +21,7 @@ const own = (question: Partial<InputQuestion> = {}): InputQuestion[] => [
   { id: 'key', owner: '', password: true, ...question },
 ];
 
-describe('answers that stand in no file', () => {
+describe('answers that are in no file', () => {
   it('CFG-9: are asked for once, kept, and found by everybody after that', async () => {
     const place = scratch();
     const asked: InputRequest[] = [];
@@ -65,7 +65,7 @@ describe('answers that stand in no file', () => {
     });
   });
 
-  it('POL-2: what a person gave to their own servers is not handed to those of a project or plugin', async () => {
+  it("POL-2: answers for the user's own servers are not passed to those of a project or plugin", async () => {
     const place = scratch();
     const store = values(place);
     await store.set({ id: 'key', owner: '' }, 'mine');
@@ -93,7 +93,7 @@ describe('answers that stand in no file', () => {
 });
 
 describe('questions', () => {
-  it('CFG-9: stand in config.json and .mcp.json in the shape of VS Code; a broken list is told with its place', async () => {
+  it('CFG-9: are read from config.json and .mcp.json in the shape of VS Code; a broken list is reported with its place', async () => {
     const place = scratch();
     place.write(
       place.home.config,

@@ -154,7 +154,7 @@ describe('loadConfig: CFG-3', () => {
   });
 });
 
-describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hides nothing else', () => {
+describe('loadConfig: CFG-5 and F53, problems are reported with their place and hide nothing else', () => {
   /** Problems of a `.mcp.json` with this text, and the names that still count beside one user server. */
   async function loaded(text: string | Uint8Array): Promise<{ problems: unknown[]; names: string[] }> {
     const { root, home, write } = scratch();
@@ -261,7 +261,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     });
   });
 
-  it('each broken entry is told with line, column, server and key; the others count', async () => {
+  it('each broken entry is reported with line, column, server and key; the others are used', async () => {
     const text = [
       '{',
       '  "mcpServers": {',
@@ -297,7 +297,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     });
   });
 
-  it('A18: a file of nothing but faults is read within a moment, and a hundred of them are told', async () => {
+  it('A18: a file with only faults is read quickly, and a hundred of them are reported', async () => {
     const { root, home, write } = scratch();
     const servers = Array.from({ length: 30_000 }, (_, n) => `"s${n}": 1`).join(',\n');
     write('.mcp.json', `{ "mcpServers": {\n${servers}\n} }`);
@@ -311,7 +311,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     expect((await loadConfig({ cwd: root, home })).problems).toHaveLength(100);
   });
 
-  it('a key that stands twice is told with both lines, and the last one counts', async () => {
+  it('a duplicate key is reported with both lines, and the last one is used', async () => {
     const place = scratch();
     place.write(
       '.mcp.json',
@@ -348,7 +348,7 @@ describe('loadConfig: CFG-5 and F53, what is wrong is told with its place and hi
     ]);
   });
 
-  it('a file without read permission is told, and the others count', () => {
+  it('a file without read permission is reported, and the others are used', () => {
     const { root, home, write } = scratch();
     write(home.config, '{ "mcpServers": { "mine": { "command": "x" } } }');
     const file = write('.mcp.json', '{ "mcpServers": { "a": { "command": "x" } } }');

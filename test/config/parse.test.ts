@@ -63,7 +63,7 @@ describe('an entry: CFG-1, a union on kind', () => {
       },
     ],
     [{ url: '${BASE}/mcp' }],
-  ])('%j is taken as it stands', (value) => {
+  ])('%j is accepted as it is', (value) => {
     const { entry, raw, faults } = parseEntry('s', value, 'user');
     expect({ entry, raw, faults }).toEqual({ entry: value, raw: value, faults: [] });
   });
@@ -75,12 +75,12 @@ describe('an entry: CFG-1, a union on kind', () => {
     });
   });
 
-  it('keeps unknown keys in raw and says nothing about them', () => {
+  it('keeps unknown keys in raw and reports nothing about them', () => {
     const value = { command: 'x', 'x-comand': 1, description: 'mine', icon: 'star' };
     expect(parseEntry('s', value, 'user')).toEqual({ entry: { command: 'x' }, raw: value, faults: [] });
   });
 
-  it('switches a server off by "disabled", whatever "enabled" says', () => {
+  it('disables a server by "disabled", whatever "enabled" is', () => {
     const entries = [
       { disabled: true },
       { disabled: true, enabled: true },
@@ -296,7 +296,7 @@ describe('names of servers', () => {
 });
 
 describe('several servers', () => {
-  it('a broken one is left out and told about, the others count', () => {
+  it('a broken one is left out and reported, the others are used', () => {
     const value = {
       good: { command: 'a' },
       bad: { command: 5 },

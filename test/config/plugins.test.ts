@@ -85,7 +85,7 @@ describe('a plugin', () => {
     expect(await state()).toBe('changed');
   });
 
-  it('POL-2: lowers nobody’s guard, and leads nowhere outside its folder', async () => {
+  it('POL-2: cannot weaken protections, and cannot refer to files outside its folder', async () => {
     const place = plugged({
       '.mcp.json': `{
   "mcpServers": {

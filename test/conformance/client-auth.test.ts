@@ -39,7 +39,7 @@ const SCENARIOS = [
 ];
 
 describe('conformance of logging in', () => {
-  it('knows every auth scenario that the suite has', async () => {
+  it('covers every auth scenario of the suite', async () => {
     expect((await clientScenarios()).filter((name) => name.startsWith('auth/'))).toEqual(SCENARIOS);
   });
 

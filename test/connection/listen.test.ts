@@ -60,7 +60,7 @@ describe('the stream of changes of a modern server (protocol 10)', () => {
     expect(warnings).toEqual(['it has not acknowledged the subscription to test://a within 3 s']);
   });
 
-  it('is not asked for where there is nothing to be told', async () => {
+  it('is not requested if there is nothing to announce', async () => {
     const server = scriptedServer({ eras: 'modern', tools, capabilities: { tools: {} } });
     const host = await world.scripted(server, { clock });
     await host.ready();

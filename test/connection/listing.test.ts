@@ -35,7 +35,7 @@ const page = (nextCursor: unknown, ...names: string[]): Page => ({
 describe('listing (CAT-2, F30)', () => {
   // Protocol: 25-pagination-1, 25-pagination-3a, 25-pagination-3b, 25-pagination-4, 25-prompts-8, 26-caching-14,
   // 26-pagination-2, 26-pagination-4a, 26-pagination-4b, 26-pagination-5, 26-prompts-11
-  it('reads every page, and takes what the first one says about its age', async () => {
+  it('reads every page, and takes the age from the first one', async () => {
     const pages: Record<string, Page> = {
       undefined: { ...page('two', 'a'), ttlMs: 5_000, cacheScope: 'private' },
       two: page('three', 'b'),

@@ -89,7 +89,7 @@ describe('peer', () => {
   // Protocol: 25-cancellation-1, 25-lifecycle-16, 25-lifecycle-17, 25-lifecycle-18, 25-lifecycle-20c, 25-ping-4,
   // 25-transports-28, 26-cancellation-1, 26-cancellation-5, 26-cancellation-6, 26-cancellation-7, 26-cancellation-8,
   // 26-cancellation-10
-  it('CAL-4: progress restarts the idle clock and the server is told when we give up', async () => {
+  it('CAL-4: progress restarts the idle timeout, and the server is notified when we give up', async () => {
     const { peer, far, heard, clock } = await bench();
     const seen: unknown[] = [];
     const request = settled(
@@ -159,7 +159,7 @@ describe('peer', () => {
     expect(heard.messages).toHaveLength(2);
   });
 
-  it('CAL-3: clocks stand still while a person is asked', async () => {
+  it('CAL-3: timeouts pause while a person is asked', async () => {
     const { peer, far, heard, clock } = await bench();
     const request = settled(peer.request('a', {}, { idleMs: 1_000 }));
     await heard.received(1);
@@ -196,7 +196,7 @@ describe('peer', () => {
     expect(await request).toEqual({ value: { ok: true } });
   });
 
-  it('says when nothing is waited for any more', async () => {
+  it('reports when no request is pending', async () => {
     const { peer, far, heard } = await bench();
     await peer.idle();
     const order: string[] = [];

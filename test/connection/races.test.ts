@@ -27,7 +27,7 @@ describe('beginnings and ends that meet', () => {
     expect(['a', 'b', 'c'].flatMap((name) => world.pids(name)).filter(exists)).toEqual([]);
   });
 
-  it('close during the start counts as cancelled, and nothing is told afterwards', async () => {
+  it('close during the start cancels it, and no event follows', async () => {
     const host = await world.host({ servers: { s: world.server('s', { silent: true }) } });
     await until('the process', () => world.pids('s').length === 1);
     const closing = host.close();
@@ -48,7 +48,7 @@ describe('beginnings and ends that meet', () => {
     expect(host.seen.all.ready).toEqual([{ connected: 0, failed: 0, cancelled: 1 }]);
   });
 
-  it('connect right after disconnect starts anew, once the first is gone', async () => {
+  it('connect right after disconnect starts again, once the first process has ended', async () => {
     const host = await world.host({ connect: 'none', servers: { s: world.server('s') } });
     const first = outcome(host.connect('s'));
     await until('the process', () => world.pids('s').length === 1);
@@ -88,7 +88,7 @@ describe('beginnings and ends that meet', () => {
     await until('the respawn', () => status(host, 's') === 'connected');
   });
 
-  it('a hundred connects and disconnects in any order end as the last one wanted', async () => {
+  it('a hundred connects and disconnects in any order end in the state of the last one', async () => {
     const server = scriptedServer({ eras: 'legacy', tools });
     const host = await world.scripted(server, { connect: 'none' });
     const work: Promise<unknown>[] = [];

@@ -70,7 +70,7 @@ describe('states of a connection (CON-7)', () => {
     }
   }
 
-  it('carries the count of failures and their reason through a retry and tells how long connecting took', () => {
+  it('carries the number of failures and their reason through a retry and reports how long connecting took', () => {
     const connecting = transition(STATES.failed, { type: 'connect', at: 100 });
     expect(connecting).toEqual({ status: 'connecting', since: 100, failures: 2, last: lost });
     expect(transition(connecting, { type: 'opened', at: 130 })).toEqual({
@@ -104,7 +104,7 @@ describe('states of a connection (CON-7)', () => {
     expect(backoffMs(3, 0)).toBe(500);
   });
 
-  it('a connection that was stable starts the count anew', () => {
+  it('a connection that was stable resets the count', () => {
     const next = transition(
       { status: 'connected', since: 0, failures: 4, connectMs: 1 },
       broke(lost, { at: STABLE_MS }),
@@ -112,7 +112,7 @@ describe('states of a connection (CON-7)', () => {
     expect(next).toMatchObject({ status: 'failed', failures: 1 });
   });
 
-  it('F18: what cannot get better by itself is not retried', () => {
+  it('F18: a permanent failure is not retried', () => {
     const permanent = new PlugboardError('START_FAILED', 'no such command', { detail: { permanent: true } });
     expect(transition(STATES.connecting, broke(permanent))).toEqual({
       status: 'failed',
@@ -126,7 +126,7 @@ describe('states of a connection (CON-7)', () => {
     });
   });
 
-  it('F21: a crash loop opens the breaker, and the state says so', () => {
+  it('F21: a crash loop opens the breaker, and the state shows it', () => {
     let state: ConnectionState = { status: 'connected', since: 0, failures: 0, connectMs: 1 };
     for (let crash = 1; crash < BREAKER_FAILURES; crash += 1) {
       state = transition(state, broke(lost, { at: 10 }));

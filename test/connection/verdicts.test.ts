@@ -49,7 +49,7 @@ describe('remembered eras (CON-5)', () => {
     await eraCache.flush();
   });
 
-  it('what two hosts learn is merged, and what is forgotten stays so', async () => {
+  it('verdicts of two hosts are merged, and forgotten ones stay forgotten', async () => {
     const clock = fakeClock();
     const [a, b] = await Promise.all([openEraCache(home, clock), openEraCache(home, clock)]);
     a.remember(one, legacy);
@@ -70,7 +70,7 @@ describe('remembered eras (CON-5)', () => {
     '{"x":',
     '{"k":{"at":"soon","verdict":{"era":"legacy"}}}',
     '{"k":{"at":1,"verdict":{}}}',
-  ])('a file that says %j is no verdict and no error', async (text) => {
+  ])('a file that contains %j is neither a verdict nor an error', async (text) => {
     mkdirSync(home.cache, { recursive: true });
     writeFileSync(join(home.cache, 'eras.json'), text);
     const eraCache = await openEraCache(home, fakeClock());

@@ -49,7 +49,7 @@ describe('words that every command takes', () => {
     });
   });
 
-  it('--server is one more server for this run, and no file knows of it', async () => {
+  it('--server adds one server for this run, and changes no file', async () => {
     const more = ['--server', `extra=${ECHO.join(' ')}`];
     expect(await place.json([...more, 'call', 'extra', 'echo', 'message=hi'])).toEqual({
       status: 0,
@@ -84,7 +84,7 @@ describe('exit status and code of each failure', () => {
     expect(told).toEqual(typed.map(([, code]) => [2, code]));
   });
 
-  it('1 the tool says so, 3 it cannot be reached, 5 it is refused', async () => {
+  it('1 the tool reports an error, 3 the server is unreachable, 5 the call is refused', async () => {
     place.write(place.userFile, {
       mcpServers: {
         echo: entry(),
@@ -126,7 +126,7 @@ describe('exit status and code of each failure', () => {
   });
 });
 
-describe('what goes where', () => {
+describe('which text goes to stdout and which to stderr', () => {
   it('servers that are missing are noted on stderr, one sentence and a hint each; the rest is answered', async () => {
     place.write(place.userFile, {
       mcpServers: { echo: entry(), gone: { command: '/no/such/program' } },

@@ -57,7 +57,7 @@ describe('the beginning', () => {
   it.each([
     ['without any server', {}, { connected: 0, failed: 0, cancelled: 0 }],
     ['with one of each kind', { good: server(), bad: nowhere }, { connected: 1, failed: 1, cancelled: 0 }],
-  ])('CON-7: %s, whoever listens after createHost hears `ready` once', async (_, servers, counts) => {
+  ])('CON-7: %s, a listener added after createHost receives `ready` once', async (_, servers, counts) => {
     const host = await make({ servers });
     const heard: unknown[] = [];
     host.on('ready', (event) => heard.push(event));
@@ -89,7 +89,7 @@ describe('the beginning', () => {
     expect(relaxed.servers().map(({ status }) => status)).toEqual(['disabled']);
   });
 
-  it('A12: a relative home is told as the folder that it is', async () => {
+  it('A12: a relative home is reported as the folder that it is', async () => {
     configure('{');
     const host = await make({ home: relative(process.cwd(), home) });
     expect(host.problems().map(({ file }) => file)).toEqual([join(home, 'config.json')]);
@@ -195,7 +195,7 @@ describe('the log', () => {
     expect(heard).toEqual(told);
   });
 
-  it('a listener that throws at everything harms nobody', async () => {
+  it('a listener that throws at every event affects nothing else', async () => {
     const host = await make({
       servers: { echo: server({ approval: 'approve' }) },
       log: () => {
@@ -236,7 +236,7 @@ describe('a configuration that breaks under a running host (CFG-5, CFG-8)', () =
     expect(await host.call('mcp__echo__fail')).toMatchObject({ isError: true });
   });
 
-  it('a file that can be read and has no servers any more takes them away, typos or not', async () => {
+  it('a file that can be read and no longer has servers removes them, typos or not', async () => {
     configure({ mcpServers: { echo: server() } });
     const host = await make({ watch: false });
     await host.ready();

@@ -41,7 +41,7 @@ describe('the home', () => {
     expect(readdirSync(place.project)).toEqual(['.git']);
   });
 
-  it('where nothing can be made, says so instead of trying for ever', async () => {
+  it('where nothing can be created, reports it instead of retrying without end', async () => {
     const env = { PLUGBOARD_HOME: '/proc/plugboard-has-no-home-here' };
     const { status, value } = await place.json(['add', 'x', '--', 'node'], { env });
     expect({ status, value }).toMatchObject({ status: 2, value: { error: { code: 'CONFIG_UNWRITABLE' } } });

@@ -32,7 +32,7 @@ it('SRV-11, F63: shares a process between sessions whose PATH differs but finds 
   expect([new Set(pids).size, world.servers().length, (await used('s')).length]).toEqual([1, 1, 1]);
 });
 
-it('SRV-11: starts a second process where PATH leads to another program, and the status says so', async () => {
+it('SRV-11: starts a second process where PATH leads to another program, and the status shows it', async () => {
   const folders = ['one', 'two'].map((name) => {
     const folder = join(world.home, name);
     mkdirSync(folder);
@@ -126,7 +126,7 @@ it('SRV-11: a borrowed process serves on when the host that started it has lost 
   });
 });
 
-it('SRV-11: says why a server that keeps state has a process for each session', async () => {
+it('SRV-11: shows why a server that keeps state has a process for each session', async () => {
   world.configure({ s: world.server({ shared: false }) });
   const [a, b] = [await world.agent().open(), await world.agent().open()];
   await a.call('pid');

@@ -64,7 +64,7 @@ it('reconnect replaces the process of a shared server, and needs a daemon', asyn
   expect([idle.status, idle.stderr]).toEqual([2, expect.stringContaining('no server called "nope"')]);
 });
 
-it('CON-11: commands share what is there, see what was just added, and list says how it is doing', async () => {
+it('CON-11: commands share running servers, see what was just added, and list shows the state', async () => {
   world.configure({ s: world.server() });
   await world.command('daemon', 'start');
   const first = await run(['call', 's', 'pid']);
@@ -95,7 +95,7 @@ it('CON-11: commands share what is there, see what was just added, and list says
   });
 });
 
-it('CON-11: without a daemon that somebody asked for, a command starts none and leaves nothing', async () => {
+it('CON-11: without a daemon, a command starts none and leaves nothing behind', async () => {
   world.configure({ s: world.server() });
   const { stdout } = await run(['call', 's', 'echo', 'text=hi']);
   expect({ stdout, daemons: world.daemonProcesses(), servers: world.servers() }).toEqual({
@@ -127,7 +127,7 @@ it('CON-11: Ctrl-C cancels a call that runs in the daemon; the daemon goes on', 
   expect({ status, after: (await run(['call', 's', 'pid'])).stdout }).toEqual({ status: 130, after: pid });
 });
 
-it('F58: a command whose daemon is killed says that it was lost, and is not done a second time', async () => {
+it('F58: a command whose daemon is killed reports that it was lost, and is not repeated', async () => {
   world.configure({ s: world.server() });
   await world.command('daemon', 'start');
   await run(['call', 's', 'pid']);
@@ -183,7 +183,7 @@ it('CON-11, CFG-8: a changed configuration that sees more of the environment par
   expect({ before, after }).toEqual({ before: 1, after: 2 });
 });
 
-it('CON-11: reload tells how many daemons there are, and waits for what changed', async () => {
+it('CON-11: reload reports how many daemons there are, and waits for the changes', async () => {
   const without = await world.command<{ reloaded: number }>('reload');
   world.configure({ s: world.server() });
   await world.command('daemon', 'start');

@@ -275,7 +275,7 @@ it('SRV-11: the address of the page is the same after a restart, and ends with i
   expect(status).toBe(0);
 });
 
-it('SRV-11: a port that is taken is reported with its hint, and --own says what it does not share', async () => {
+it('SRV-11: a port in use is reported with its hint, and --own lists what it does not share', async () => {
   world.configure({ s: world.server() });
   const http = await serving('serve', '--http', '0');
   const { port } = new URL(http.url);

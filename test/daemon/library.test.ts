@@ -157,7 +157,7 @@ it('CON-11: a daemon that a person stops is not started again before the host ne
   });
 });
 
-it('CON-11: a server given in code is shared with those who have the same one, and with nobody else', async () => {
+it('CON-11: a server given in code is shared with hosts that have the same one, and with no other', async () => {
   world.configure({ s: world.server() });
   const entry = world.server() as ServerEntry;
   const other = { ...entry, env: { SHOWN: 'other' } };
@@ -189,7 +189,7 @@ it('CON-11: only what is needed is started there, and the rest when an agent com
   });
 });
 
-it('CON-11: what cannot or may not be shared is a process of the host, and what nobody chose is said', async () => {
+it('CON-11: a server that cannot or may not be shared is a process of the host, and an implicit choice is reported', async () => {
   const log: string[] = [];
   // Each has the file as it is when it opens, and looks at it no more.
   const options = { log: ({ message }: HostEvents['log']) => void log.push(message), watch: false };
@@ -207,7 +207,7 @@ it('CON-11: what cannot or may not be shared is a process of the host, and what 
   });
 });
 
-it('CON-11: what a project brings along is started in the daemon only after consent', async () => {
+it('CON-11: a server of a project starts in the daemon only after consent', async () => {
   writeFileSync(join(world.project, '.mcp.json'), JSON.stringify({ mcpServers: { s: world.server() } }));
   const host = await open();
   const before = { status: host.servers()[0]?.status, servers: world.servers() };

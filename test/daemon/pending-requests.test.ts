@@ -59,7 +59,7 @@ it('F58: an answer ends its call and no other; what was never answered is forgot
   expect([lost.length, lost.at(0), lost.at(-1)]).toEqual([32_767, 7_232, 39_998]);
 });
 
-it('F58: what is refused without its id is not waited for, nor said again to another daemon', () => {
+it('F58: a request refused without its id is neither waited for nor sent again to another daemon', () => {
   const ledger = new PendingRequests();
   for (const line of ['{"id":1,"method":"tools/call"}', 'no JSON', '[{"id":2,"method":"ping"}]', '[1]']) {
     ledger.sent(Buffer.from(line));

@@ -74,7 +74,7 @@ async function answerRoots(agent: Agent, uri: string): Promise<void> {
   for (;;) (await agent.question()).answer({ roots: [{ uri }] });
 }
 
-it('SRV-11: a server that was told roots is shared between sessions with the same roots, and with no other', async () => {
+it('SRV-11: a server that received roots is shared between sessions with the same roots only', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();
   const [c] = await two();
@@ -96,7 +96,7 @@ it('SRV-11: a server that was told roots is shared between sessions with the sam
 });
 
 // Protocol: 25-roots-5c, 26-roots-5c
-it('CON-11: a legacy server that was told the folders of one agent works for no other from then on', async () => {
+it('CON-11: a legacy server that received the folders of one agent serves no other from then on', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();
   const shared = new Set([await a.call('pid'), await b.call('pid')]).size;
@@ -116,7 +116,7 @@ it('CON-11: a legacy server that was told the folders of one agent works for no 
 });
 
 // Protocol: 25-logging-5c, 26-logging-9c
-it('CON-13: what a server logs while it works for one agent is told to that agent only', async () => {
+it('CON-13: log messages of a server that works for one agent reach that agent only', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();
   await a.call('log', { text: 'of a' });
@@ -130,7 +130,7 @@ it('CON-13: what a server logs while it works for one agent is told to that agen
   expect(logged).toEqual([['of a'], ['of b']]);
 });
 
-it('CON-11: agents that can be asked share one process of a legacy server as long as nobody has to wait', async () => {
+it('CON-11: agents that can be asked share one process of a legacy server as long as none has to wait', async () => {
   world.configure({ s: world.server() });
   const [a, b] = await two();
   const calls = Array.from({ length: 20 }, (_, at) =>

@@ -111,7 +111,7 @@ it('CON-11: sessions that differ in a variable that a server sees have processes
   });
 });
 
-it('CON-11: what a project brings along is not started before somebody agreed, in the daemon neither', async () => {
+it('CON-11: a server of a project is not started before it is approved, also in the daemon', async () => {
   writeFileSync(join(world.project, '.mcp.json'), JSON.stringify({ mcpServers: { s: world.server() } }));
   const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
   const { tools } = await agent.request('tools/list');

@@ -113,7 +113,7 @@ it(
   TWO_BUILDS_MS,
 );
 
-it('SRV-11: what Node reads from the environment at start makes no second daemon', async () => {
+it('SRV-11: variables that Node reads at start make no second daemon', async () => {
   world.configure({ s: world.server() });
   // The second and third lack a variable that only the first one has, as agents do that pass few of them on.
   const first = await world.agent({ env: { SSL_CERT_DIR: '/etc/ssl/certs' } }).open();
@@ -143,7 +143,7 @@ it('CON-11: a folder that others could enter is closed to them, and what another
   }).toEqual({ pids: 1, mode: 0o700, ours: [true, false] });
 });
 
-it('CON-11: an agent for whom no daemon can be had is served all the same, and its stderr says why', async () => {
+it('CON-11: an agent is served when no daemon is available, and its stderr gives the reason', async () => {
   const long = new DaemonWorld(`plugboard-${'x'.repeat(90)}-`);
   try {
     long.configure({ s: long.server() });
@@ -193,7 +193,7 @@ it('CON-11: an agent that does not react keeps no daemon from ending', async () 
   expect({ stopped, left }).toEqual({ stopped: { stopped: 1 }, left: { running: false, servers: [] } });
 });
 
-it('SRV-11: the daemon runs without sessions for as long as config.json says', async () => {
+it('SRV-11: the daemon runs without sessions for as long as config.json sets', async () => {
   world.configure({ s: world.server() }, { daemonIdleMs: 200 });
   const agent = await world.agent().open();
   const pid = await world.daemon();

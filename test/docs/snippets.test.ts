@@ -139,7 +139,7 @@ it(
   SNIPPET_MS,
 );
 
-it('snippets that are not run are few, and each says why', () => {
+it('snippets that are not run are few, and each has a reason', () => {
   const list = notRun.map(({ page, line, notRun: reason }) => `  ${page}:${line}: ${reason}`);
   console.info(`${checked.length} snippets checked, ${list.length} not run:\n${list.join('\n')}`);
   expect(list.length).toBeLessThanOrEqual(MAX_NOT_RUN);

@@ -45,7 +45,7 @@ it('a disk without room for a small file is full; a file system without blocks r
 });
 
 describe('UI-4: doctor', () => {
-  it('of a place without anything is well, and says what comes next', async () => {
+  it('of an empty place finds no problems, and shows the next step', async () => {
     const { status, stdout, stderr } = await place.run(['doctor'], elsewhere());
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
@@ -182,7 +182,7 @@ describe('UI-4: doctor', () => {
     });
   });
 
-  it('a program that may not be executed is told from one that is not there', async () => {
+  it('a program that may not be executed is distinguished from a missing one', async () => {
     place.write(join(place.dir, 'plain.sh'), '#!/bin/sh');
     place.write(place.userFile, { mcpServers: { plain: { command: join(place.dir, 'plain.sh') } } });
     expect((await checks('plain'))[0]).toMatchObject({
@@ -193,7 +193,7 @@ describe('UI-4: doctor', () => {
     });
   });
 
-  it('what was tried and what came back: a taken port, without the secrets of the entry', async () => {
+  it('reports what was tried and what came back: a port in use, without the secrets of the entry', async () => {
     const taken = fixture('stdio-exit.mjs', '1', 'Error: listen EADDRINUSE: address already in use :::7777');
     place.write(place.userFile, {
       mcpServers: { taken: { ...taken, args: [...taken.args, '--token=hunter22hunter22'] } },
@@ -221,7 +221,7 @@ describe('UI-4: doctor', () => {
     ]);
   });
 
-  it('A13: a server of the project that nobody agreed to is not started', async () => {
+  it('A13: a server of the project that was not approved is not started', async () => {
     const proof = join(place.dir, 'started');
     place.write(place.projectFile, {
       mcpServers: {
@@ -247,7 +247,7 @@ describe('UI-4: doctor', () => {
     expect((await place.json(['doctor'], elsewhere())).status).toBe(3);
   });
 
-  it('CFG-6: a server that another agent has beside Plugboard itself', async () => {
+  it('CFG-6: a server that another agent has in addition to Plugboard itself', async () => {
     const echo = fixture('echo.mjs');
     place.write(place.userFile, { mcpServers: { echo } });
     place.write(join(place.dir, '.cursor', 'mcp.json'), {
@@ -344,7 +344,7 @@ describe('UI-4: single checks', () => {
     ['uvx', ['--from', 'git+https://example.com/x', 'x'], undefined],
     ['uv', ['tool', 'run', 'thing==1.0'], true],
     ['node', ['server.js'], undefined],
-  ])('%s %j says which version it runs: %s', (command, args, expected) => {
+  ])('%s %j shows which version it runs: %s', (command, args, expected) => {
     expect(isPinned(command, args)).toBe(expected);
   });
 });

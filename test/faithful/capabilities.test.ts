@@ -44,7 +44,7 @@ describe.each(ERAS)('a %s client', (era) => {
     expect(await called(client, 'new__deploy')).toBe(FALLBACK);
   });
 
-  it('SRV-10.11: without elicitation, a legacy server is not told of a person who declined', async () => {
+  it('SRV-10.11: without elicitation, a legacy server receives no declined answer of a person', async () => {
     const client = await world.client(era, {});
     const answer = await called(client, 'old__deploy').catch((error) => error);
     expect(answer).toEqual(
@@ -53,7 +53,7 @@ describe.each(ERAS)('a %s client', (era) => {
   });
 });
 
-it('SRV-10.11: a legacy server is told what any client of its process may be able to do', async () => {
+it('SRV-10.11: a legacy server receives the capabilities that any client of its process may have', async () => {
   const client = await world.client('legacy', {});
   expect(asked(await called(client, 'old__capabilities'))).toEqual({
     elicitation: { form: {}, url: {} },

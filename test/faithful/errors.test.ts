@@ -99,7 +99,7 @@ describe.each(['old', 'new', 'far'])('an error of the server %s', (server) => {
     }
   });
 
-  it('SRV-10.6: says its cause from data.error where agents read it, and keeps the data', async () => {
+  it('SRV-10.6: shows its cause from data.error where agents read it, and keeps the data', async () => {
     for (const client of clients) {
       expect([client.name, await errorOf(client, 'cause')]).toEqual([
         client.name,

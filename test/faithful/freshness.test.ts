@@ -109,7 +109,7 @@ describe('lists of a modern server that announces no changes', () => {
   );
 });
 
-describe('what a server says of itself', () => {
+describe('the description of a server', () => {
   it('CON-5: is read at each start in one round trip with the tools; the era alone is kept on disk', async () => {
     const home = await mkdtemp(join(tmpdir(), 'plugboard-about-'));
     const file = join(home, 'about.json');

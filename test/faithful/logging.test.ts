@@ -92,7 +92,7 @@ describe('log messages through the gateway', () => {
   );
 
   // Protocol: 25-logging-5c, 26-logging-9c
-  it('CON-13: what a client asks for alone is not in the log of the host, and the host has data and logger', async () => {
+  it('CON-13: messages that only one client requested are not in the log of the host, and the host has data and logger', async () => {
     const heard: Message[] = [];
     const stop = gateway.host.on('log', (event) => void heard.push({ ...event }));
     const client = await gateway.client({ era: 'legacy', carrier: 'stdio' });

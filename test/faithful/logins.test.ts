@@ -104,7 +104,7 @@ describe('logins', () => {
     },
   );
 
-  it('AUT-2: a server whose authorization server takes no unknown programs says so, also to the next host', async () => {
+  it('AUT-2: a server whose authorization server accepts no unknown clients is reported as such, also to the next host', async () => {
     const as = await authServer({ registration: false });
     const home = await newHome();
     const servers = { a: { url: as.url } };

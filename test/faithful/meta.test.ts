@@ -95,7 +95,7 @@ function withoutEnvelope(meta: Json): Json {
 
 describe.each(SERVERS)('a request to the server %s', (server) => {
   // Protocol: 25-base-23, 26-base-45, 26-base-61
-  it('SRV-10.4: arrives with the _meta and the unknown params that the client sent, and with no key of ours', async () => {
+  it('SRV-10.4: arrives with the _meta and the unknown params that the client sent, and without keys that we add', async () => {
     for (const client of clients) {
       for (const { method, params } of requestsTo(server)) {
         await client.request(method, { ...params, _meta: { ...SENT, progressToken: 'theirs' } });

@@ -186,7 +186,7 @@ describe.each(SERVERS)('results of the server %s', (server) => {
     }
   });
 
-  it('SRV-10.4: have a block of an unknown type for clients that may know it, and its JSON for others', async () => {
+  it('SRV-10.4: have a block of an unknown type for clients that may support it, and its JSON for others', async () => {
     for (const client of clients) {
       const json = { ...text(JSON.stringify(HOLOGRAM)), annotations: { priority: 1 } };
       expect((await called(client, server, 'hologram'))['content']).toEqual([json]);

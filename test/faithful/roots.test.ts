@@ -93,7 +93,7 @@ describe.each([false, true])('many agents: %s', (manyAgents) => {
     );
   });
 
-  it('A7: who moves away from shared roots leaves the process to the other', async () => {
+  it('A7: a session that leaves shared roots leaves the process to the other', async () => {
     const made = await world({ manyAgents });
     const ann = await rooted(made, 'legacy', 'file:///a');
     const bob = await rooted(made, 'legacy', 'file:///a');

@@ -252,7 +252,7 @@ describe('tasks of servers through the gateway', () => {
   });
 
   it.each(CARRIERS.flatMap((carrier) => SERVERS.map((server) => ({ carrier, server }))))(
-    'a modern client over $carrier is told the states of a task of a $server server',
+    'a modern client over $carrier receives the states of a task of a $server server',
     async ({ carrier, server }) => {
       const one = await Follower.open('modern', carrier, server);
       const { taskId } = await one.begin();

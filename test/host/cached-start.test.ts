@@ -171,7 +171,7 @@ describe('a start from the cache (CAT-4)', () => {
     await host.close();
   });
 
-  it('CAT-3: arguments are checked against what the server says now, not against the cache', async () => {
+  it('CAT-3: arguments are checked against the current list of the server, not against the cache', async () => {
     const world = makeWorld();
     world.server.tool('greet', {
       inputSchema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
@@ -191,7 +191,7 @@ describe('a start from the cache (CAT-4)', () => {
   });
 
   // Protocol: 26-caching-12
-  it('what we say that we can do is part of who asks: another host does not get this list', async () => {
+  it('declared capabilities are part of the cache key: another host does not get this list', async () => {
     const world = makeWorld();
     const first = await world.start();
     await first.ready();

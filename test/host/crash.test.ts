@@ -49,7 +49,7 @@ describe('servers that crash', () => {
     expect(host.seen.all['call.end'].map(({ outcome }) => outcome)).toEqual(['error', 'ok']);
   });
 
-  it('F20: the failure is told at once, and the respawn waits for its backoff', async () => {
+  it('F20: the failure is reported at once, and the respawn waits for its backoff', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ tools: { die: () => 'never' } });
     server.on('tools/call', ({ crash }) => crash(5));
@@ -65,7 +65,7 @@ describe('servers that crash', () => {
     await until('the respawn', () => status(host, 's') === 'connected');
   });
 
-  it('F21: a crash loop opens the breaker, the state says so, and calls fail at once', async () => {
+  it('F21: a crash loop opens the breaker, the state shows it, and calls fail at once', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ tools: { a: () => 'a' } });
     const host = await world.scripted(server, { clock });

@@ -207,7 +207,7 @@ describe('a server that accepts and does not answer', () => {
 });
 
 describe('a store that fails', () => {
-  it('is not taken for a missing login, and what it said reaches the log and the cause alone', async () => {
+  it('is not mistaken for a missing login, and its message reaches the log and the cause only', async () => {
     const host = await loggedIn();
     store.fails.add('get');
     const error = await failure(host.connect('docs'));
@@ -304,7 +304,7 @@ describe('a host that connects when it is needed', () => {
     expect([as.log.length, status(host)]).toEqual([0, 'idle']);
   });
 
-  it('says that a tool is unknown once the server is connected', async () => {
+  it('reports that a tool is unknown once the server is connected', async () => {
     const host = await loggedIn();
     expect(await failure(host.call('mcp__docs__nothing'))).toMatchObject({ code: 'UNKNOWN_TOOL' });
     expect(status(host)).toBe('connected');

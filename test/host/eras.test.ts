@@ -106,7 +106,7 @@ describe('the era of a server (CON-5)', () => {
   });
 
   // Protocol: 26-stdio-15
-  it('a slow server of both eras is spoken to as it understood us, and asked anew the next time', async () => {
+  it('a slow server of both eras is used in the era it understood, and probed again the next time', async () => {
     const host = await world.host({ servers: { s: world.server('s', { delayMs: 3_500 }) } });
     await host.ready();
     // Both questions waited for it; it answered both, and the handshake is what it goes by.
@@ -121,7 +121,7 @@ describe('the era of a server (CON-5)', () => {
     expect(existsSync(join(world.home, 'cache', 'eras.json'))).toBe(false);
   });
 
-  it('a slow server that answers both in one breath is asked anew the next time, whichever is read first', async () => {
+  it('a slow server that answers both at once is probed again the next time, whichever is read first', async () => {
     const versions = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
     const opened = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
     let probe: unknown;

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => world.end());
 
 describe('servers that answer badly', () => {
-  it('F25: repeated answers and answers for nobody are ignored', async () => {
+  it('F25: repeated answers and answers without a request are ignored', async () => {
     const host = await world.host({ servers: { s: world.server('s') } });
     await host.ready();
     expect(await textOf(host.call('mcp__s__twice'))).toBe('first');
@@ -20,7 +20,7 @@ describe('servers that answer badly', () => {
   });
 
   // Protocol: 25-cancellation-6, 26-cancellation-14
-  it('F26: a cancel that races with the answer has one outcome, and the server hears of it', async () => {
+  it('F26: a cancel that races with the answer has one outcome, and reaches the server', async () => {
     const server = scriptedServer();
     const gate = createGate();
     server.tool('slow', async () => {
@@ -182,7 +182,7 @@ describe('servers that answer badly', () => {
   });
 
   it.each(['lenient', 'strict'])(
-    'F59: an old hand-made server works (%s), and its ways are said once',
+    'F59: an old hand-made server works (%s), and its deviations are reported once',
     async (way) => {
       const host = await world.host({ servers: { old: fixture('connection-old.mjs', way) } });
       await host.ready();

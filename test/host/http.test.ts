@@ -55,7 +55,7 @@ describe('servers over HTTP', () => {
 
   // Protocol: 25-transports-46
   it.each([404, 400])(
-    'F41: an expired session (%i) is opened anew once, and the call done once',
+    'F41: an expired session (%i) is opened again once, and the call runs once',
     async (code) => {
       const host = await world.host({ servers: { s: { url: `${server.origin}/legacy-${code}` } } });
       await host.ready();
@@ -123,14 +123,14 @@ describe('servers over HTTP', () => {
     },
   );
 
-  it('F42: a 401 in a call ends in needs_auth, and the call says so', async () => {
+  it('F42: a 401 in a call ends in needs_auth, and the error of the call reports it', async () => {
     const host = await world.host({ servers: { s: { url: `${server.origin}/locks-later` } } });
     await host.ready();
     expect(await outcome(host.call('mcp__s__echo', hello))).toMatchObject({ code: 'NEEDS_AUTH' });
     expect(status(host, 's')).toBe('needs_auth');
   });
 
-  it('F43: a busy server is asked for its list again, after as long as it wants', async () => {
+  it('F43: a busy server is asked for its list again, after the time that it requests', async () => {
     const host = await world.host({ servers: { s: { url: `${server.origin}/modern` } } });
     await host.ready();
     await until('the stream', () => server.state.listeners.size === 1);
@@ -148,7 +148,7 @@ describe('servers over HTTP', () => {
     expect(status(host, 's')).toBe('connected');
   });
 
-  it.each(['page', 'nothing-here'])('F44: /%s does not speak MCP, and that is what is said', async (path) => {
+  it.each(['page', 'nothing-here'])('F44: /%s does not speak MCP, and the error states it', async (path) => {
     const host = await world.host({ servers: { s: { url: `${server.origin}/${path}` } } });
     await host.ready();
     expect(report(host, 's')['error']).toMatchObject({
@@ -166,7 +166,7 @@ describe('servers over HTTP', () => {
     expect(status(host, 's')).toBe('connected');
   });
 
-  it('protocol 4: a server that went away is noticed by the next call, and used again when it is back', async () => {
+  it('protocol 4: a server that disappeared is noticed by the next call, and used again when it is back', async () => {
     const host = await world.host({ servers: { s: { url: `${server.origin}/legacy-404` } } });
     await host.ready();
     const { port } = server;

@@ -13,7 +13,7 @@ const servers = {
   echo: { command: process.execPath, args: [`${FIXTURES}/echo.mjs`], env: { KEY: `\${input:key}` } },
 };
 
-it('CFG-9: the library asks through its callback, once; without one the server fails and says what to do', async () => {
+it('CFG-9: the library asks through its callback, once; without one the server fails with a hint', async () => {
   const silent = await world.host({ env, servers });
   await silent.ready();
   expect(silent.servers()).toMatchObject([

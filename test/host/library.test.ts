@@ -32,7 +32,7 @@ const greeter = (): HostOptions['servers'] => ({
 });
 
 describe('hints of the library name code, not commands', () => {
-  it('doc fault 12: a call that no one can be asked about says what the author can do', async () => {
+  it('doc fault 12: a call that needs an approval no one can give shows what the author can do', async () => {
     const logged: string[] = [];
     const host = await testHost({ servers: greeter(), log: ({ message }) => logged.push(message) });
     expect(await failureJson(host.call('mcp__s__greet'))).toEqual({

@@ -17,7 +17,7 @@ const tools = { a: (): string => 'a' };
 
 describe('log messages of servers (CON-13)', () => {
   // Protocol: 25-logging-5b, 26-logging-9b
-  it('a legacy server is told the level; what it says arrives cleaned and cut', async () => {
+  it('a legacy server receives the level; its messages arrive cleaned and cut', async () => {
     const server = scriptedServer({ eras: 'legacy', tools, capabilities: { tools: {}, logging: {} } });
     const host = await world.scripted(server, { logLevel: 'notice' });
     await host.ready();
@@ -34,7 +34,7 @@ describe('log messages of servers (CON-13)', () => {
     expect(third).toMatchObject({ server: 's', level: 'info' });
   });
 
-  it('a modern server is told the level with every request', async () => {
+  it('a modern server receives the level with every request', async () => {
     const server = scriptedServer({ tools });
     server.on('tools/call', ({ notify }) => {
       notify('notifications/message', { level: 'warning', data: 'careful' });
@@ -49,7 +49,7 @@ describe('log messages of servers (CON-13)', () => {
   });
 
   // Protocol: 25-logging-3a, 25-logging-5a, 26-logging-7a, 26-logging-9a
-  it('a flood is held back and counted, and hides nothing that we have to say', async () => {
+  it('a flood is held back and counted, and hides none of our own messages', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ eras: 'legacy', tools });
     const host = await world.scripted(server, { clock });
@@ -98,7 +98,7 @@ describe('sandbox state (CON-12)', () => {
     expect(JSON.stringify(other.received)).not.toContain('sandbox-state');
   });
 
-  it('is told to servers that answer to the capability’s own name, and a refusal is a warning', async () => {
+  it('is sent to servers that accept the capability’s own name, and a refusal is a warning', async () => {
     const named = scriptedServer({ eras: 'legacy', tools, capabilities: interested });
     named.on('codex/sandbox-state', () => ({}));
     const refuses = scriptedServer({ eras: 'legacy', tools, capabilities: interested });

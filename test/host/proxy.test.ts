@@ -184,7 +184,7 @@ describe('a server that only the proxy can reach', () => {
   });
 });
 
-describe('what is reported about a proxy', () => {
+describe('reports about a proxy', () => {
   const refusal = async (
     env: NodeJS.ProcessEnv,
     url = 'https://far.proxied.test/mcp',

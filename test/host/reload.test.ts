@@ -104,7 +104,7 @@ describe('a configuration that changes (CFG-8)', () => {
     expect(world.pids('p')).toHaveLength(1);
   });
 
-  it('nothing is watched or read any more after close', async () => {
+  it('nothing is watched or read after close', async () => {
     save(world.userFile, {});
     const host = await world.host({ watch: true });
     save(world.userFile, { late: world.server('late') });
@@ -144,7 +144,7 @@ describe('servers at run time (CON-10)', () => {
     expect([...world.pids('one'), ...world.pids('two')].filter(exists)).toHaveLength(1);
   });
 
-  it('what was added or removed in code stays so after a reload', async () => {
+  it('servers added or removed in code stay so after a reload', async () => {
     save(world.userFile, { a: world.server('a'), b: world.server('b') });
     const host = await world.host();
     await host.ready();

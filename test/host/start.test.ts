@@ -47,7 +47,7 @@ describe('starting servers', () => {
   });
 
   // Protocol: 25-lifecycle-20c
-  it('F16: a server that never answers times out by name with its stderr; others work meanwhile; it is gone', async () => {
+  it('F16: a server that never answers times out by name with its stderr; others work in the meantime; its process ends', async () => {
     const host = await world.host({
       servers: {
         hangs: {
@@ -144,7 +144,7 @@ describe('starting servers', () => {
     expect(world.pids('poor').some(exists)).toBe(false);
   });
 
-  it('F60: a server whose port is taken says so in the hint', async () => {
+  it('F60: a server whose port is in use reports it in the hint', async () => {
     const stderr = 'Error: listen EADDRINUSE: address already in use 127.0.0.1:3000';
     const host = await world.host({ servers: { busy: world.server('busy', { exit: 1, stderr }) } });
     await host.ready();
@@ -155,7 +155,7 @@ describe('starting servers', () => {
     });
   });
 
-  it('F18: what is not there fails once, with a hint, and is not tried again', async () => {
+  it('F18: a missing program fails once, with a hint, and is not tried again', async () => {
     const host = await world.host({ servers: { none: { command: 'plugboard-no-such-program' } } });
     await host.ready();
     expect(host.seen.statuses('none')).toEqual(['failed START_FAILED']);
@@ -236,7 +236,7 @@ describe('starting servers', () => {
     expect(status(host, 's')).toBe('connected');
   });
 
-  it('F30: endless pages are cut, said, and a cut refresh keeps the last good list', async () => {
+  it('F30: endless pages are cut and reported, and a cut refresh keeps the last good list', async () => {
     const clock = fakeClock();
     const server = scriptedServer({ tools: { good: () => 'ok' } });
     const host = await world.scripted(server, { clock });

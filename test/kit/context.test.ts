@@ -85,7 +85,7 @@ it.each(ERAS)('KIT-1: a %s client is asked by a form, and its answer is checked'
 });
 
 // Protocol: 25-elicitation-11, 26-elicitation-11
-it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and tells its roots', async (era) => {
+it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and lists its roots', async (era) => {
   const everything = async ({ elicitUrl, sample, roots }: Context): Promise<unknown> => [
     await elicitUrl({ message: 'Log in', url: 'https://example.com/', id: 'login-1' }),
     (await sample({ messages: [], maxTokens: 10 })).content,
@@ -163,7 +163,7 @@ it.each(ERAS)('KIT-1: a %s client cancels: the signal is aborted, and nothing is
   await client.close();
 });
 
-it('KIT-1: when the client goes away, its handlers are told', async () => {
+it('KIT-1: when the client disconnects, its handlers are aborted', async () => {
   const begun = createGate();
   const gone = createGate();
   const server = running(({ signal }) => {

@@ -54,7 +54,7 @@ function error(id: number | string | null, code: number, message: string, data?:
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }
 
-it('KIT-2: an unknown method is −32601, also one that only the other era knows', async () => {
+it('KIT-2: an unknown method is −32601, also one that only the other era has', async () => {
   expect(await answers(server(), request(1, 'tools/destroy'), request(2, 'server/discover'))).toEqual([
     error(1, -32601, 'Method not found: tools/destroy'),
     error(2, -32601, 'Method not found: server/discover'),
@@ -62,7 +62,7 @@ it('KIT-2: an unknown method is −32601, also one that only the other era knows
 });
 
 // Protocol: 25-completion-2, 25-lifecycle-14b, 25-prompts-9, 26-completion-3, 26-prompts-12
-it('KIT-2: what is not offered is an unknown method too', async () => {
+it('KIT-2: a method that is not offered is unknown too', async () => {
   expect(await answers(server(), request(1, 'resources/list'), request(2, 'prompts/list'))).toEqual([
     error(1, -32601, 'Method not found: resources/list'),
     error(2, -32601, 'Method not found: prompts/list'),
@@ -96,7 +96,7 @@ it('KIT-2: when the author chooses protocol errors, it is −32000 with data.err
   ]);
 });
 
-it('KIT-2: an error of the protocol that a handler throws is answered as it stands', async () => {
+it('KIT-2: an error of the protocol that a handler throws is answered unchanged', async () => {
   expect(await answers(server(), call(1, 'refuses'))).toEqual([
     error(1, -32042, 'visit this first', { url: 'https://example.com' }),
   ]);
@@ -169,7 +169,7 @@ it('KIT-2: a line that is not JSON is −32700, one that is no message −32600,
   ]);
 });
 
-it('F15, F11: what is nested without end or longer than a body may be is refused by its id, and the loop goes on', async () => {
+it('F15, F11: a message nested without end or longer than a body may be is refused by its id, and the loop goes on', async () => {
   const talk = await talkTo(server());
   const deep = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
   const limit = 16 * 1024 * 1024;
@@ -260,7 +260,7 @@ it('KIT-2: the end of input ends the server after its pending answers', async ()
   expect((await ended).at(-1)).toEqual(result(1, text('done')));
 });
 
-it('KIT-2: what JSON cannot hold is an error for its request alone, over every transport', async () => {
+it('KIT-2: a value that JSON cannot represent is an error for its request only, over every transport', async () => {
   const odd = (): Server =>
     server({
       tools: [
@@ -302,7 +302,7 @@ it('KIT-2: two requests with one id at the same time: the second is refused', as
 });
 
 // Protocol: 25-completion-3c, 25-completion-5b, 25-tools-17c, 26-completion-4c, 26-completion-6b, 26-tools-35c
-it('KIT-2: more requests than run at once wait for their turn; what is cancelled meanwhile never begins', async () => {
+it('KIT-2: more requests than run at once wait for their turn; those cancelled while they wait never begin', async () => {
   const RUNNING = 1_024;
   const gate = createGate();
   const begun: unknown[] = [];

@@ -99,7 +99,7 @@ it('A9: with a token everybody has to bring it; beyond this machine there has to
   });
 });
 
-it('KIT-1: a verifier says who the bearer of a token is', async () => {
+it('KIT-1: a verifier identifies the bearer of a token', async () => {
   const verifier = {
     principalOf: async (token: string) => (token === 'of-ada' ? 'ada' : undefined),
     metadataPath: '/.well-known/oauth-protected-resource',

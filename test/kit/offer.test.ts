@@ -50,7 +50,7 @@ function even(withJsonSchema: boolean): StandardSchema<{ n: number }> {
 
 describe('tools', () => {
   // Protocol: 25-base-17, 25-base-22, 25-tools-5, 26-base-34, 26-base-39, 26-tools-10
-  it('KIT-1: are listed with everything that their author says, and nothing else', async () => {
+  it('KIT-1: are listed with everything that their author declares, and nothing else', async () => {
     const server = defineServer({
       name: 'lists',
       tools: [
@@ -134,7 +134,7 @@ describe('tools', () => {
   });
 
   // Protocol: 25-tools-13, 26-tools-31
-  it('KIT-1: whatever a handler returns has a form in the protocol', async () => {
+  it('KIT-1: every return value of a handler has a form in the protocol', async () => {
     const image = { type: 'image', data: 'aaaa', mimeType: 'image/png' } as const;
     const returns: Record<string, unknown> = {
       string: 'text',
@@ -237,7 +237,7 @@ describe('tools', () => {
 
 describe('at run time', () => {
   // Protocol: 25-tools-4, 26-tools-9
-  it('KIT-1: what is added is there, and clients of both eras are told once', async () => {
+  it('KIT-1: an added tool is available, and clients of both eras are notified once', async () => {
     const server = defineServer({ name: 'grows', tools: [tool({ name: 'one', run: () => '1' })] });
     const talk = await talkTo(server);
     const meta = {
@@ -344,7 +344,7 @@ describe('resources and prompts', () => {
     await modern.close();
   });
 
-  it('KIT-1: those who subscribe are told of changes, until they do not want to be', async () => {
+  it('KIT-1: subscribers are notified of changes until they unsubscribe', async () => {
     const client = await connectInMemory(server, { era: 'legacy' });
     await client.request('resources/subscribe', { uri: 'memo://about' });
     server.updated('memo://about');

@@ -87,7 +87,7 @@ it(
 );
 
 it(
-  'KIT-1: codex mcp list knows it, and its app server sees the tool',
+  'KIT-1: codex mcp list shows it, and its app server sees the tool',
   async () => {
     const where = isolated(home, 'codex');
     await run('codex', ['mcp', 'add', 'echo', '--', process.execPath, ECHO], where);

@@ -87,7 +87,7 @@ function lines(...messages: readonly object[]): string {
 }
 
 // Protocol: 25-transports-5, 26-stdio-3
-it('KIT-1: nothing but the protocol is on stdout, whoever prints', async () => {
+it('KIT-1: only the protocol is on stdout, whichever code prints', async () => {
   const { answers, code, stderr } = await pipe(lines(call(1, 'noisy')), [PROGRAM]);
   expect({ answers, code }).toEqual({ answers: [result(1, text('quiet'))], code: 0 });
   for (const noise of ['noise after the start', 'noise of console.log', '(index)', 'noise of a library'])
@@ -108,7 +108,7 @@ it('KIT-2: a timer that the author forgot does not keep a program alive without 
   expect(code).toBe(0);
 });
 
-it('KIT-2: a client that goes away altogether ends the program, also in the middle of a call', async () => {
+it('KIT-2: a client that disconnects completely ends the program, also in the middle of a call', async () => {
   const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'pipe'] });
   const errors: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => errors.push(chunk));
@@ -143,7 +143,7 @@ it('KIT-2: a handler that never ends is waited for a minute after the end of inp
   expect(await ended).toEqual([result(2, {})]);
 });
 
-it('KIT-2: after the end of input nobody can be asked any more, and the handler learns that', async () => {
+it('KIT-2: after the end of input no question can be asked, and the handler receives an error', async () => {
   const asks = tool({
     name: 'asks',
     run: (_, context) =>

@@ -55,7 +55,7 @@ const content: Partial<ServerDefinition> = {
   prompts: [prompt({ name: 'hello', get: () => 'hi' })],
 };
 
-it('KIT-1: onHandled hears of every handler: what, how it ended, how long it took', async () => {
+it('KIT-1: onHandled receives every handler: its name, outcome and duration', async () => {
   const events: HandledEvent[] = [];
   const warnings: string[] = [];
   const server = defineServer({

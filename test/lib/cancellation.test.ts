@@ -4,7 +4,7 @@ import { Cancellation, signalOf } from '../../src/lib/cancellation.ts';
 
 const why = new PlugboardError('CANCELLED', 'no longer wanted');
 
-it('CAL-1: tells everybody who listens once, with the first reason, whatever they do meanwhile', () => {
+it('CAL-1: notifies every listener once, with the first reason, whatever they do in the callback', () => {
   const cancellation = new Cancellation();
   const heard: unknown[] = [];
   const left = (): void => void heard.push('left');
@@ -39,7 +39,7 @@ it('CAL-1: its signal is one, made before or after it was cancelled', () => {
   ]);
 });
 
-it('CAL-1: whoever asks gets the signal of either', () => {
+it('CAL-1: returns the combined signal of both', () => {
   const cancellation = new Cancellation();
   const { signal } = new AbortController();
   expect([

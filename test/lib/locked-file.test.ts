@@ -77,7 +77,7 @@ describe('withFileLock', () => {
 });
 
 describe('replaceFile', () => {
-  it('keeps the mode of a file and leaves nothing beside it', async () => {
+  it('keeps the mode of a file and leaves no other file', async () => {
     const { root, write, read } = scratch();
     const file = write('a.json', 'old');
     chmodSync(file, 0o640);
@@ -128,7 +128,7 @@ describe('replaceFile', () => {
 });
 
 describe('updateFile', () => {
-  it('starts over when somebody without the lock changed the file meanwhile', async () => {
+  it('starts over when another writer changed the file without the lock', async () => {
     const { home, write, read } = scratch();
     const file = write('a.json', 'one');
     let first = true;
@@ -142,7 +142,7 @@ describe('updateFile', () => {
     expect(read('a.json')).toBe('editor two');
   });
 
-  it('gives up on a file that never stands still', async () => {
+  it('gives up on a file that keeps changing', async () => {
     const { home, write, read } = scratch();
     const file = write('a.json', '0');
     const options = { lockDir: home.run, beforeRename: () => writeFileSync(file, `${read('a.json')}x`) };

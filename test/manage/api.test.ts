@@ -135,7 +135,7 @@ describe('SRV-5: servers', () => {
     expect(text + readFileSync(join(home, 'config.json'), 'utf8')).not.toContain('hush');
   });
 
-  it('A10: one that is added to the project is not started until somebody agrees on a terminal', async () => {
+  it('A10: one that is added to the project is not started until it is approved on a terminal', async () => {
     const { api, project, server } = await setUp();
     const before = server.connections;
     const added = await api('POST', '/api/servers', {
@@ -225,7 +225,7 @@ describe('SRV-5: tools', () => {
     expect((await api('GET', '/api/tools?server=other')).body).toEqual({ tools: [] });
   });
 
-  it('finds them and says why', async () => {
+  it('finds them and explains why', async () => {
     const { api } = await setUp({ script: echo });
     const { body } = await api('GET', '/api/search?q=echo');
     expect(body).toMatchObject({
@@ -277,7 +277,7 @@ describe('SRV-5: tools', () => {
     ]);
   });
 
-  it('F55: a client that goes away cancels its call', async () => {
+  it('F55: a client that disconnects cancels its call', async () => {
     const [begun, cancelled] = [createGate(), createGate()];
     const { origin } = await setUp({
       script: {
@@ -304,8 +304,8 @@ describe('SRV-5: tools', () => {
   });
 });
 
-describe('A8: who may use it', () => {
-  it('nobody with a foreign Host or Origin, page and API alike', async () => {
+describe('A8: access', () => {
+  it('rejects a foreign Host or Origin, for page and API alike', async () => {
     const { origin, port } = await setUp();
     const authorization = `Bearer ${TOKEN}`;
     const host = `127.0.0.1:${port}`;
@@ -328,7 +328,7 @@ describe('A8: who may use it', () => {
     );
   });
 
-  it('nobody without the token, whatever the path; wrong ones are told to wait, and the right one always passes', async () => {
+  it('rejects requests without the token on every path; wrong ones have to wait, and the right one always passes', async () => {
     const clock = fakeClock();
     const { origin, api } = await setUp({ serve: { clock } });
     const wrong = (path: string) =>
@@ -371,7 +371,7 @@ describe('A8: who may use it', () => {
 });
 
 describe('SRV-5: as HTTP has it', () => {
-  it('knows its methods', async () => {
+  it('answers unsupported methods with those that it supports', async () => {
     const { api } = await setUp();
     const answers = await Promise.all([
       api('PUT', '/api/servers'),

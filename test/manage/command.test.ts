@@ -119,7 +119,7 @@ describe('SRV-5: the command', () => {
     }
   });
 
-  it('A22: what is denied on this machine stays denied when it is added over the API', async () => {
+  it('A22: a server denied on this machine stays denied when it is added over the API', async () => {
     const [etc, trace] = [join(place.dir, 'etc'), join(place.dir, 'trace')];
     mkdirSync(etc);
     const entry = { command: process.execPath, args: [join(FIXTURES, 'attack-canary.mjs'), trace] };

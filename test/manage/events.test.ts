@@ -41,7 +41,7 @@ const echo = {
 };
 
 describe('SRV-5: /api/events', () => {
-  it('tells what the host tells, in order and with ids', async () => {
+  it('sends the events of the host, in order and with ids', async () => {
     const world = await setUp({ script: echo });
     const reader = await read(world);
     await world.api('POST', '/api/call', { name: 'mcp__small__work' });
@@ -73,7 +73,7 @@ describe('SRV-5: /api/events', () => {
     ]);
   });
 
-  it('says so when more was missed than is kept, or the ids are of another run', async () => {
+  it('reports when more was missed than is kept, or the ids are of another run', async () => {
     const world = await setUp({ script: echo });
     const first = await read(world);
     await world.api('POST', '/api/call', { name: 'mcp__small__echo' });
@@ -86,7 +86,7 @@ describe('SRV-5: /api/events', () => {
     }
   });
 
-  it('F28: a reader that does not read is cut off, and nobody else notices', async () => {
+  it('F28: a reader that does not read is cut off, and no other is affected', async () => {
     const host = new Emitter<HostEvents>();
     const log = new EventLog(host, host, systemClock);
     const server = createServer((_, response) => log.stream(response, undefined, () => {})).listen(

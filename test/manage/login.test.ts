@@ -56,7 +56,7 @@ describe('SRV-5: logins', () => {
     expect(opened).toEqual([]);
   });
 
-  it('start and finish with the code; it is told once, and no second answer is taken', async () => {
+  it('start and finish with the code; the event is sent once, and no second answer is accepted', async () => {
     const { world } = await setUp();
     const reader = await readEvents(world);
     open.push(reader);

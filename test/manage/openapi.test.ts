@@ -128,7 +128,7 @@ describe('SRV-5: the OpenAPI document', () => {
     ]);
   });
 
-  it('is enough for a generated client to do everything, and every answer is as it says', async () => {
+  it('is enough for a generated client to do everything, and every answer matches it', async () => {
     const use = await generated();
     const entry = { command: 'scripted' };
     await use('listServers');

@@ -161,7 +161,7 @@ describe('SRV-6: forms', () => {
     await page.click('.tool .remove');
   });
 
-  it('keep broken JSON, say where it is wrong, and refuse a form that would lose something', async () => {
+  it('keep broken JSON, show where it is wrong, and refuse a form that would lose something', async () => {
     await page.getByLabel('nuts').check();
     await page.getByLabel('mint').check();
     await page.click('.tool button:text-is("Edit as JSON")');
@@ -212,7 +212,7 @@ describe('SRV-6: places', () => {
 });
 
 describe('SRV-6: servers', () => {
-  it('splits a command as a shell does, and replaces an entry when that is wanted', async () => {
+  it('splits a command as a shell does, and replaces an entry on request', async () => {
     await page.keyboard.press('1');
     const add = async (command: string): Promise<void> => {
       await page.click('button:text-is("Add a server")');
@@ -237,7 +237,7 @@ describe('SRV-6: servers', () => {
     await page.waitForSelector('.detail .approval pre:has-text("y.mjs")');
   });
 
-  it('removes the entry that is shown where two scopes have one, and says which is used then', async () => {
+  it('removes the entry that is shown where two scopes have one, and shows which is used then', async () => {
     await page.click('button:text-is("Add a server")');
     await page.fill('dialog >> label:text-is("Name") + input', 'twice');
     await page.fill('dialog >> label:text-is("Command") + input', 'another');

@@ -66,7 +66,7 @@ async function openTool(page: Page, name: string): Promise<void> {
 
 describe('SRV-6: tools', () => {
   // Protocol: 25-tools-2a, 26-tools-3a
-  it('finds them while one types, and says why', async () => {
+  it('finds them while one types, and explains why', async () => {
     const { page, context } = await show({ script: kinds });
     const gate = createGate();
     await context.route('**/tools.js', async (route) => {

@@ -48,7 +48,7 @@ describe('SRV-6: servers', () => {
     expect(faults).toEqual([]);
   });
 
-  it('disconnects and connects, and tells of every change of state', async () => {
+  it('disconnects and connects, and shows every change of state', async () => {
     const { page, world } = await show({ script: echo });
     await page.click(row('small'));
     await page.click('.detail button:text-is("Disconnect")');
@@ -84,7 +84,7 @@ describe('SRV-6: servers', () => {
     expect(faults).toEqual([]);
   });
 
-  it('says what is wrong with what was filled in, and keeps it', async () => {
+  it('shows what is wrong with the form, and keeps its values', async () => {
     const { page } = await show({ script: echo });
     await page.click('button:text-is("Add a server")');
     await page.fill('dialog >> label:text-is("Name") + input', '-x');

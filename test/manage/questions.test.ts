@@ -178,7 +178,7 @@ describe('SRV-5: questions of calls over the API', () => {
     ]);
   });
 
-  it('nobody waits longer than five minutes, and a call that ends takes its question along', async () => {
+  it('a question waits for five minutes at most, and ends with its call', async () => {
     const clock = fakeClock();
     const world = await setUp({ script: write, config: ask, serve: { clock } });
     const late = world.api('POST', '/api/call', { name: 'mcp__small__write' });
@@ -227,7 +227,7 @@ describe('SRV-2: questions of gateway clients that cannot ask their own user', (
     ]);
   });
 
-  it('go to the page while somebody reads its events', async () => {
+  it('go to the page while a client reads its events', async () => {
     const world = await setUp({ script: write, config: ask });
     const reader = await readEvents(world);
     open.push(reader);

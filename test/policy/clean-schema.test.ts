@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { cleanSchema } from '../../src/policy/clean-schema.ts';
 
-it('A15: cleans what a schema says, at any depth, and leaves what it checks by', () => {
+it('A15: cleans the texts of a schema, at any depth, and leaves what it validates by', () => {
   const dirty = {
     type: 'object',
     description: 'a\u200bb',

@@ -63,7 +63,7 @@ describe('clean (POL-4, A15, A40)', () => {
     expect(clean(text)).toBe(text);
   });
 
-  it('folds to one line and says what it cut', () => {
+  it('folds to one line and reports what it cut', () => {
     expect(clean('a\n  b\tc', { multiline: false })).toBe('a b c');
     expect(clean('abcdef', { max: 4 })).toBe('abcd… (2 more characters)');
   });

@@ -213,7 +213,7 @@ it.each<[string, () => unknown]>([
   expect(value).not.toMatch(HIDDEN);
 });
 
-it('A15: what hides text where it cannot be cleaned is left out, and said', async () => {
+it('A15: a value that hides text where it cannot be cleaned is left out, and reported', async () => {
   expect(host.tools().map(({ tool }) => tool)).not.toContain(EVIL);
   const why = 'its inputSchema has names or values with invisible characters';
   expect(host.servers()[0]?.quarantined).toEqual([

@@ -105,7 +105,7 @@ describe('addresses that a server names', () => {
     expect(codeOf(() => rules.check(url))).toBe(verdict);
   });
 
-  it('POL-5, A3: what lies where the person put the server is allowed, and nothing else', () => {
+  it('POL-5, A3: addresses in the network of the configured server are allowed, and no others', () => {
     const local = egressRules({ server: 'http://localhost:3000/mcp' });
     const inside = egressRules({ server: 'http://10.0.0.5/mcp' });
     const verdicts = [
@@ -136,7 +136,7 @@ describe('addresses that a server names', () => {
     );
   });
 
-  it('the error names the origin, not the path, and says how to allow it', () => {
+  it('the error names the origin, not the path, and explains how to allow it', () => {
     const rules = egressRules({ server: 'https://mcp.example.com/mcp' });
     const error = (() => {
       try {
@@ -212,7 +212,7 @@ describe('requests to them', () => {
     expect((await rejected(fetch(`${origin}/packed`))).code).toBe('CONNECT_FAILED');
   });
 
-  it('a server that never answers is given up, and a cancelled request says so', async () => {
+  it('a request to a server that never answers times out, and a cancelled one is reported as cancelled', async () => {
     const { origin } = await serve(() => {});
     expect((await rejected(egressFetch({ server: origin, timeoutMs: 50 })(origin))).code).toBe('TIMEOUT');
     const cancel = new AbortController();

@@ -28,7 +28,7 @@ const rules = (lists: { allow?: ManagedMatcher[]; deny?: ManagedMatcher[] }): Ma
 };
 
 describe('managed rules (POL-1)', () => {
-  it('stand where no variable can move them', () => {
+  it('are where no variable can move them', () => {
     expect(managedFolder('linux')).toBe('/etc/plugboard');
     expect(managedFolder('darwin')).toBe('/Library/Application Support/Plugboard');
   });
@@ -75,7 +75,7 @@ describe('managed rules (POL-1)', () => {
     expect(blocked({ command: 'npx -y pkg' })).toBe(false);
   });
 
-  it('what is allowed is what would run, not how it is written', () => {
+  it('allows by what would run, not by how it is written', () => {
     const allowed = rules({ allow: [{ kind: 'command', words: ['npx', '${P}'] }] });
     expect(blockingRule(spec({ command: 'npx', args: ['${P}'] }), allowed, { P: 'evil' })).toBe(
       'allowedServers in policy.json does not list it',

@@ -22,7 +22,7 @@ const UNKNOWN = { state: 'unknown', changes: [] };
 
 describe('consent: POL-2', () => {
   // Protocol: 25-overview-10a, 26-base-59, 26-discover-5, 26-overview-10a
-  it('nothing of a project is trusted until somebody said so, and then it is', async () => {
+  it('no server of a project is trusted until it is approved, and then it is', async () => {
     const place = scratch();
     const spec = specIn(place.root, { command: 'npx', args: ['-y', 'x'] });
     expect(await verdict(place, spec)).toEqual(UNKNOWN);
@@ -133,7 +133,7 @@ describe('consent: POL-2', () => {
     });
   });
 
-  it('consent can be taken back, one by one, and says what was there', async () => {
+  it('consent can be revoked, one by one, and returns what there was', async () => {
     const place = scratch();
     const trust = openTrust({ home: place.home, env: {} });
     const [a, b, c] = ['a', 'b', 'c'].map((name) => specIn(place.root, { command: 'x' }, name)) as [
@@ -147,7 +147,7 @@ describe('consent: POL-2', () => {
     expect([await verdict(place, a), await verdict(place, b)]).toEqual([UNKNOWN, TRUSTED]);
   });
 
-  it('what a person configured needs no consent, and none is stored', async () => {
+  it('a server that a person configured needs no consent, and none is stored', async () => {
     const place = scratch();
     const trust = openTrust({ home: place.home, env: {} });
     const scopes = ['user', 'local', 'code'] as const;
@@ -214,7 +214,7 @@ describe('consent: POL-2', () => {
     'null',
     '{ "projects": { "ROOT": { "files": { "hash": 1 } } } }',
     '{ "projects": { "ROOT": { "files": true } } }',
-  ])('a store that says %s trusts nobody', async (text) => {
+  ])('a store that contains %s trusts no server', async (text) => {
     const place = scratch();
     place.write(place.home.trust, text.replace('ROOT', place.root));
     expect(await verdict(place, specIn(place.root, { command: 'x' }))).toEqual(UNKNOWN);
@@ -294,7 +294,7 @@ describe('scripts in the project that an entry names: POL-2', () => {
     expect((await verdict(place, spec))?.state).toBe('changed');
   });
 
-  it('an entry that names more files than anybody can look at gets no consent', async () => {
+  it('an entry that names too many files to check gets no consent', async () => {
     const place = scratch();
     const args = Array.from({ length: 300 }, (_, index) => `f${index}.js`);
     for (const file of args) place.write(file, '');

@@ -81,7 +81,7 @@ it('the gateway accepts a Host in any case', async () => {
 });
 
 // Protocol: 26-registration-19, 26-registration-20
-it('a registration that is refused is an error that says so, and no browser opens', async () => {
+it('a registration that is refused is an error that states it, and no browser opens', async () => {
   const { as, world } = await setUp();
   const refusing = await listen(() => [
     400,

@@ -285,7 +285,7 @@ describe('over stdio, to a legacy server', () => {
 describe('over stdio, to a modern server', () => {
   // Protocol: 25-base-24, 25-base-25, 25-base-27, 26-base-46, 26-base-47, 26-base-49, 26-base-50, 26-base-53,
   // 26-elicitation-4, 26-roots-3, 26-sampling-7, 26-versioning-4, 26-versioning-9
-  it('probes first, and says on each request who it is and what it can do', async () => {
+  it('probes first, and sends its identity and capabilities with each request', async () => {
     const { host, messages } = await client(MODERN, {
       elicit: () => ({ action: 'cancel' }),
       sample: () => undefined,
@@ -310,7 +310,7 @@ describe('over stdio, to a modern server', () => {
   });
 
   // Protocol: 26-subscriptions-5
-  it('reads a list again when the stream that it asked for says so, and not for the stream of another', async () => {
+  it('reads a list again when its own stream announces a change, and not for the stream of another', async () => {
     const changed = (subscriptionId: unknown): Message => ({
       method: 'notifications/tools/list_changed',
       params: { _meta: { 'io.modelcontextprotocol/subscriptionId': subscriptionId } },

@@ -89,7 +89,7 @@ describe('the file', () => {
 });
 
 describe('the keyring', () => {
-  it('F50: without one, secrets go to the file, and that is said once', async () => {
+  it('F50: without one, secrets go to the file, with one notice', async () => {
     const home = join(await temporary(), 'home');
     const env = { PATH: process.env['PATH'], HOME: await temporary() };
     const { stdout } = await run(process.execPath, [KEEPER, home], { env });

@@ -43,7 +43,7 @@ function question(): { client: Party; page: Party; clock: FakeClock; asked: Aske
   };
 }
 
-describe('a client that can be asked beside the page', () => {
+describe('a client that can be asked in addition to the page', () => {
   it('SRV-11: uses what the client accepts at once, and takes the question from the page', async () => {
     const { client, page, asked } = question();
     const answer = askBoth(asked);
@@ -67,7 +67,7 @@ describe('a client that can be asked beside the page', () => {
     expect([await answer, page.signal?.aborted]).toEqual(['no', true]);
   });
 
-  it('SRV-11: uses the early refusal if the page cannot be asked any more', async () => {
+  it('SRV-11: uses the early refusal if the page can no longer be asked', async () => {
     const { client, page, asked } = question();
     const answer = askBoth(asked);
     client.answer('no');

@@ -140,7 +140,7 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     });
   });
 
-  it('CON-16, F61: does not wait for a server that hung last time, and tells when it recovered', async () => {
+  it('CON-16, F61: does not wait for a server that hung last time, and announces its recovery', async () => {
     await earlierSession({ good: server('one'), hangs: hung('two') });
     const gate = createGate();
     const { client } = await session({ good: server('one'), hangs: server('two', gate) }, { version });
@@ -156,7 +156,7 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
     });
   });
 
-  it('CON-16: waits for first contacts beside a server that crashed last time', async () => {
+  it('CON-16: waits for first contacts next to a server that crashed last time', async () => {
     await earlierSession({ dies: crashing() });
     const gate = createGate();
     const { client } = await session({ dies: hung('two'), fresh: server('one', gate) }, { version });
@@ -176,7 +176,7 @@ describe.each(ERAS)('the first tools/list of a client of %s', (version) => {
   });
 });
 
-describe('what is remembered of a server', () => {
+describe('the record of a server', () => {
   const failures = (): number => {
     const file = join(home, 'cache', 'failures.json');
     return existsSync(file) ? Object.keys(JSON.parse(readFileSync(file, 'utf8'))).length : 0;
@@ -188,7 +188,7 @@ describe('what is remembered of a server', () => {
     expect(await listAfter(client, WAIT_MS)).toEqual({ early: false, tools: [] });
   });
 
-  it('CON-16: a session that ends before the wait is over says nothing about its servers', async () => {
+  it('CON-16: a session that ends before the wait is over records nothing about its servers', async () => {
     const short = await session({ hangs: hung('one') });
     await clock.advance(WAIT_MS - 1);
     await end(short);
@@ -231,7 +231,7 @@ describe('what is remembered of a server', () => {
   });
 });
 
-describe('what is remembered of a client', () => {
+describe('the record of a client', () => {
   const opencode = { name: 'opencode', version: '2025-11-25' };
 
   it('CON-16: one that has never listed again waits longer for first contacts, within its own limit', async () => {
@@ -257,7 +257,7 @@ describe('what is remembered of a client', () => {
     },
   );
 
-  it('CON-16: a second list that no change came before says nothing', async () => {
+  it('CON-16: a second list without a preceding change records nothing', async () => {
     const first = await session({ good: server('one') }, opencode);
     await first.host.ready();
     await toolsOf(first.client);

@@ -10,7 +10,7 @@ const LARGE = 17 * 1024 * 1024;
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 const { serve, opened } = servedHosts();
 
-it('A7: arguments that are nested without end are refused before anybody looks into them', async () => {
+it('A7: arguments that are nested without end are refused before they are read', async () => {
   const { url } = await serve({ tools: { echo: () => 'never' } });
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"small__echo","arguments":{"a":${DEEP}}}}`;
   const { status, messages } = await post(url, body);

@@ -48,7 +48,7 @@ describe('serveHttp', () => {
   });
 
   // Protocol: 25-tools-16, 26-tools-34
-  it('SRV-1: a failed call is told to the model; an unknown tool is an error of the protocol', async () => {
+  it('SRV-1: a failed call is a result for the model; an unknown tool is an error of the protocol', async () => {
     const { url } = await serve({
       tools: {
         away: (_, { crash }) => {
@@ -177,7 +177,7 @@ describe('serveHttp', () => {
   });
 
   // Protocol: 25-transports-45
-  it('A7: a session is nobody else’s: unknown and ended ones are 404', async () => {
+  it('A7: a session belongs to one client: unknown and ended ones are 404', async () => {
     const { url } = await serve();
     const session = await legacySession(url);
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -302,7 +302,7 @@ describe('serveHttp', () => {
     ]);
   });
 
-  it('says that a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     const { url, host } = await serve();
     const port = Number(new URL(url).port);
     await expect(serveHttp(host, { port })).rejects.toMatchObject({

@@ -99,7 +99,7 @@ it('A7: the session of one principal is unknown to another with a valid token', 
 
 // Protocol: 25-authorization-6, 25-authorization-11, 25-authorization-12, 26-auth-discovery-2, 26-auth-discovery-5,
 // 26-authorization-6, 26-authorization-49
-it('tells clients without a token which issuer to ask', async () => {
+it('names the issuer to clients without a token', async () => {
   const { url, issuer } = await serve();
   const { status, messages } = await send(
     url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp'),

@@ -41,7 +41,7 @@ async function namesAt(url: string): Promise<unknown> {
   return answer?.tools.map(({ name }) => name);
 }
 
-it('CAT-3: what a server had when it was last here is listed before it is back, and then its news', async () => {
+it('CAT-3: lists the last known tools of a server before it is back, and then its changes', async () => {
   const first = await serve(stale({ one: () => '1' }));
   await first.host.ready();
   await first.served.close();
@@ -83,7 +83,7 @@ it('CAT-3: a server that comes back with what it had is no news', async () => {
 });
 
 // Protocol: 25-tools-4, 26-tools-9
-it('SRV-1: clients of both eras hear of a server that is added and removed while they are connected', async () => {
+it('SRV-1: clients of both eras are notified of a server that is added and removed while they are connected', async () => {
   const { host, served } = await serve(stale({ one: () => '1' }));
   await host.ready();
   const session = await legacySession(served.url);

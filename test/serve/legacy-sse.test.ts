@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 // Protocol: 25-cancellation-4
-it('SRV-1: a client that knows HTTP+SSE only is served behind the flag; when it leaves, its call is cancelled (F55)', async () => {
+it('SRV-1: a client that supports HTTP+SSE only is served behind the flag; when it disconnects, its call is cancelled (F55)', async () => {
   const begun = createGate();
   const cancelled = createGate();
   const small = await smallHost({

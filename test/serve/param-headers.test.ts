@@ -48,7 +48,7 @@ it.each<[string, object, Record<string, string>, number | string]>([
   ['no number', { shard: 16 }, { 'mcp-param-shard': '0x10' }, -32020],
   ['nothing', { region: 'eu' }, {}, -32020],
   ['base64 that is none', { region: 'eu' }, { 'mcp-param-region': '=?base64?ZXU?=' }, -32020],
-])('SRV-1: a modern call whose parameter headers say %s', async (_, args, headers, expected) => {
+])('SRV-1: a modern call whose parameter headers contain %s', async (_, args, headers, expected) => {
   const params = { name: 'small__query', arguments: args };
   const { status, messages } = await modern(served.url, 1, 'tools/call', params, {}, headers);
   const { error, result } = messages[0] as {

@@ -60,7 +60,7 @@ it.each([
   ['auto', 'legacy'],
   ['auto', 'modern'],
 ] as const)(
-  'SRV-1: what a server asks during a read or a prompt is asked of the client whose request it was (client %s, server %s)',
+  'SRV-1: a question during a read or a prompt is asked of the client whose request it was (client %s, server %s)',
   async (mode, eras) => {
     const { url } = await asking(eras);
     // Somebody else is connected too, and is asked nothing.
@@ -100,7 +100,7 @@ it('SRV-1: a question keeps the name that its server gave it', async () => {
 });
 
 // Protocol: 25-logging-5c, 26-logging-9c
-it('A7: what a server says when nobody asked reaches only the one it ever worked for', async () => {
+it('A7: an unsolicited message of a server reaches only the one client it has worked for', async () => {
   const { url, server, served } = await serve({
     capabilities: CAPABILITIES,
     eras: 'legacy',

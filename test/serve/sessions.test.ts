@@ -248,7 +248,7 @@ describe('a session of a gateway that ended', () => {
     });
   });
 
-  it('SRV-1: keepSessions: false leaves nothing on disk, and the next gateway does not know the session', async () => {
+  it('SRV-1: keepSessions: false leaves nothing on disk, and the next gateway does not find the session', async () => {
     const session = await leftSession({ keepSessions: false });
     const next = await gateway();
     expect((await post(next.url, CALL, session)).status).toBe(404);

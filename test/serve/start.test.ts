@@ -114,7 +114,7 @@ it('SRV-3: npm start refuses a folder that does not exist', async () => {
   await expect(startDemonstration(home, join(home, 'nowhere'))).rejects.toThrow('ended early');
 });
 
-it('npm start takes the next free port when its own is taken, and says so', async () => {
+it('npm start takes the next free port when its own is in use, and reports it', async () => {
   const first = await startDemonstration(home);
   const second = await startDemonstration(home);
   const taken = new URL(first.url).port;

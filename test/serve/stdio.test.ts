@@ -17,7 +17,7 @@ it.each([
   ['legacy', 'legacy'],
   ['auto', 'modern'],
 ] as const)(
-  'SRV-1: a client in mode %s is served in the %s era, and told of new tools',
+  'SRV-1: a client in mode %s is served in the %s era, and notified of new tools',
   async (mode, era) => {
     const told = createGate();
     const client = new Client(

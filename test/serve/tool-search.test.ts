@@ -82,7 +82,7 @@ describe('CAT-7: tool search through the gateway', () => {
     expect(definitions.map((line) => JSON.parse(line).name)).toEqual(['small__echo', 'small__write']);
   });
 
-  it('its description says how found tools are called', async () => {
+  it('its description explains how found tools are called', async () => {
     const client = await connected(await searching(), MODERN);
     const { tools } = await client.request('tools/list');
     const [search] = tools as { description: string }[];

@@ -148,7 +148,7 @@ it(
 );
 
 it(
-  'F9 to F57: each fault is told the same way by every surface, and the neighbours answer',
+  'F9 to F57: every surface reports each fault the same way, and the other servers answer',
   async () => {
     const names = Object.keys(FAULTS);
     const [one, other] = await Promise.all([faultyWorld(), faultyWorld()]);
@@ -227,7 +227,7 @@ it(
   LONGEST_MS,
 );
 
-it('docs/surfaces.md says what these runs did (mend: npx vitest run test/surfaces --update)', async () => {
+it('docs/surfaces.md describes what these runs did (to fix: npx vitest run test/surfaces --update)', async () => {
   const cell = (outcomes: string[]): string => outcomes.sort().join('; ') || '–';
   const commands = [...typed].map(
     ([name, worlds]): Row => [

@@ -20,7 +20,7 @@ it('KIT-3: timers run in order of their time, each at its own moment', async () 
   expect(fired.at(-1)).toEqual(['late', 1_200]);
 });
 
-it('KIT-3: what a timer sets off in promises is settled before the next timer runs', async () => {
+it('KIT-3: promises that a timer resolves are settled before the next timer runs', async () => {
   const clock = fakeClock(0);
   const order: string[] = [];
   const sleep = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));

@@ -99,7 +99,7 @@ describe('both eras', () => {
     expect(await ask('tools/list', { _meta: half })).toMatchObject({ code: -32602 });
   });
 
-  it('KIT-3: a legacy-only server does not know discovery', async () => {
+  it('KIT-3: a legacy-only server does not support discovery', async () => {
     const { ask } = await connect(scriptedServer({ eras: 'legacy' }));
     expect(await ask('server/discover', { _meta: META })).toMatchObject({ code: -32601 });
   });
@@ -165,7 +165,7 @@ describe('scripts', () => {
     expect(answerTo(inbox.messages, id)).toBeUndefined();
   });
 
-  it('KIT-3: a cancelled handler is told and its late answer is not sent', async () => {
+  it('KIT-3: a cancelled handler is notified and its late answer is not sent', async () => {
     const gate = createGate();
     const aborted = createGate();
     const server = scriptedServer({
@@ -215,7 +215,7 @@ describe('scripts', () => {
     expect((await exited)[0]).toBe(9);
   });
 
-  it('KIT-3: sends malformed frames exactly as told', async () => {
+  it('KIT-3: sends malformed frames exactly as given', async () => {
     const server = scriptedServer();
     server.on('tools/list', ({ id, line }) => {
       line('warming up');
@@ -293,7 +293,7 @@ describe('scripts', () => {
 });
 
 describe('changes', () => {
-  it('KIT-3: tools come and go; legacy clients are told at once', async () => {
+  it('KIT-3: tools are added and removed; legacy clients are notified at once', async () => {
     const server = scriptedServer({ tools: { old: () => '' } });
     const { ask, inbox } = await connect(server);
     await ask('initialize', { protocolVersion: '2025-11-25' });
@@ -308,7 +308,7 @@ describe('changes', () => {
     });
   });
 
-  it('KIT-3: modern clients hear of changes on the subscriptions that asked for them', async () => {
+  it('KIT-3: modern clients are notified of changes on the subscriptions that asked for them', async () => {
     const server = scriptedServer();
     const { post, inbox, transport, ask } = await connect(server);
     const id = await post('subscriptions/listen', { notifications: { toolsListChanged: true }, _meta: META });

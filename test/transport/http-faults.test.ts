@@ -258,7 +258,7 @@ describe('F38: broken streams', () => {
   });
 });
 
-describe('F38: what a lost answer says', () => {
+describe('F38: the error of a lost answer', () => {
   it('F38: a server that is gone at the resume does not make its request look unsent', async () => {
     const [transport, recorder] = await open('/never-resumes', { limits: { maxResumes: 2 } });
     const proxy = await startHttpProxy('127.0.0.1', Number(new URL(server.origin).port));
@@ -308,7 +308,7 @@ describe('F41: expired sessions', () => {
   it.each([
     ['/legacy', 404, -32001],
     ['/legacy-400', 400, -32000],
-  ])('F41: %s: a session that the server forgot (%i) is told apart', async (path, httpStatus, rpcCode) => {
+  ])('F41: %s: a session that the server forgot (%i) is distinguished', async (path, httpStatus, rpcCode) => {
     const [transport, recorder] = await open(path);
     await transport.send(initialize);
     await transport.send(ask(1));
@@ -380,7 +380,7 @@ describe('F42: access', () => {
     expect([error.code, server.log.length]).toEqual(['NEEDS_AUTH', 1]);
   });
 
-  it('F42: what the credentials reject with is what the request rejects with', async () => {
+  it('F42: a request rejects with the error of its credentials', async () => {
     const wanted = new PlugboardError('NEEDS_CLIENT_REGISTRATION', 'register first');
     const [credentials] = counting(() => {
       throw wanted;
@@ -395,7 +395,7 @@ describe('F43: a server that asks for time', () => {
     ['/busy', { httpStatus: 429, retryAfterMs: 7_000 }],
     ['/down', { httpStatus: 503, retryAfterMs: 60_000 }],
     ['/broken', { httpStatus: 500 }],
-  ])('F43: %s says how long to wait and is not repeated by us', async (path, detail) => {
+  ])('F43: %s reports how long to wait and is not repeated by us', async (path, detail) => {
     const [transport] = await open(path, { clock: new ManualClock() });
     const error = await failure(transport.send(call(1)));
     expect([error.code, error.detail, server.log.length]).toEqual(['CONNECT_FAILED', detail, 1]);

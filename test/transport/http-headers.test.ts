@@ -22,7 +22,7 @@ describe('A19: values mirrored to headers', () => {
   });
 
   // Protocol: 26-http-44, 26-http-45, 26-http-47
-  it('A19: whatever the value, the header is one safe line and reads back as the value', () => {
+  it('A19: for every value, the header is one safe line and reads back as the value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
         const encoded = encodeHeaderValue(value);

@@ -82,7 +82,7 @@ describe('CON-4: Streamable HTTP', () => {
   });
 
   // Protocol: 25-transports-19, 26-http-15
-  it('an answer on a stream comes after what the server said before it', async () => {
+  it('an answer on a stream arrives after the messages that preceded it', async () => {
     const [transport, recorder] = await open('/events');
     await transport.send(ask(1));
     await until('the answer', () => recorder.messages.length === 2);
@@ -274,7 +274,7 @@ describe('CON-4: Streamable HTTP', () => {
   });
 
   // Protocol: 26-cancellation-7
-  it('a cancelled stream closes its socket at once, without a loss to tell', async () => {
+  it('a cancelled stream closes its socket at once, without reporting a loss', async () => {
     const [transport, recorder] = await open('/silent-events');
     const controller = new AbortController();
     await transport.send(ask(1, 'tools/call'), { signal: controller.signal });
@@ -314,7 +314,7 @@ describe('CON-4: Streamable HTTP', () => {
     await until('no socket is left', async () => (await server.connections()) === 0);
   });
 
-  it('nothing listens there: says so, and that nothing was sent', async () => {
+  it('a refused connection is reported, with the fact that nothing was sent', async () => {
     await server.close();
     const [transport] = await open('/mcp');
     const error = await failure(transport.send(ask(1)));
@@ -327,7 +327,7 @@ describe('CON-4: Streamable HTTP', () => {
     ]);
   });
 
-  it('TLS to a server without TLS says so', async () => {
+  it('TLS to a server without TLS is reported as such', async () => {
     const url = new URL(server.origin.replace('http:', 'https:'));
     const [transport] = await open('/mcp', { url });
     const error = await failure(transport.send(ask(1)));

@@ -60,7 +60,7 @@ describe('the processes that carry a mark', () => {
     });
   });
 
-  it('F3: who asks during a look is told of a process that came after its beginning', async () => {
+  it('F3: a request during a scan finds a process that started after its beginning', async () => {
     const { table, marked } = world(100);
     marked.begin();
     const first = marked.look();
@@ -81,7 +81,7 @@ describe('the processes that carry a mark', () => {
     expect(await marked.look()).toEqual([]);
   });
 
-  it('F3: what was ruled out is looked at anew when nobody was ending meanwhile', async () => {
+  it('F3: excluded processes are checked again when none was being ended', async () => {
     const { table, marked } = world(10);
     const done = marked.begin();
     expect(await marked.look()).toEqual([]);
@@ -91,7 +91,7 @@ describe('the processes that carry a mark', () => {
     expect(await marked.look()).toEqual([{ pid: 5, group: 5, owner: 'host.7' }]);
   });
 
-  it('what is older than the first server, or marked by another host, is nobody of ours', async () => {
+  it('a process older than the first server, or marked by another host, is not one of this host', async () => {
     const { table, marked } = world(0);
     table.add(1, 'MARK=host.1', 50);
     table.add(2, 'MARK=host.2', 5);

@@ -25,7 +25,7 @@ it('KIT-3: messages arrive in order and never share an object with their sender'
   ]);
 });
 
-it('KIT-3: what was sent before the other end opened is delivered when it opens', async () => {
+it('KIT-3: messages sent before the other end opened are delivered when it opens', async () => {
   const [client, server] = memoryPair();
   await client.open(collector());
   await client.send({ jsonrpc: '2.0', method: 'early' });
@@ -34,7 +34,7 @@ it('KIT-3: what was sent before the other end opened is delivered when it opens'
   expect(await late.received(1)).toEqual([{ jsonrpc: '2.0', method: 'early' }]);
 });
 
-it('KIT-3: what was sent before a crash still arrives, then one closed with its error at both ends', async () => {
+it('KIT-3: messages sent before a crash still arrive, then one closed with its error at both ends', async () => {
   const { client, server, atClient, atServer } = await openPair();
   const error = new PlugboardError('CONNECTION_LOST', 'gone', { detail: { exitCode: 3 } });
   await server.send({ jsonrpc: '2.0', id: 1, result: {} });
@@ -47,7 +47,7 @@ it('KIT-3: what was sent before a crash still arrives, then one closed with its 
   expect([atClient.endings, atServer.endings]).toEqual([[error], [error]]);
 });
 
-it('KIT-3: close() tells its own end nothing went wrong and the other end that it was left', async () => {
+it('KIT-3: close() ends its own side without an error, and the other side with one', async () => {
   const { client, atClient, atServer } = await openPair();
   await client.close();
   await client.close();

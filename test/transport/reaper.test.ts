@@ -153,7 +153,7 @@ describe('the helper', () => {
     await reaper.close();
   });
 
-  it('is started again when somebody ends it, and still knows the servers', async () => {
+  it('is started again when it is killed, and still has the servers', async () => {
     const reaper = createReaper({ env: process.env });
     const sleeper = spawn('sleep', ['999'], { detached: true, stdio: 'ignore' });
     const ended = once(sleeper, 'exit');

@@ -162,7 +162,7 @@ describe('a sandbox', () => {
     }
   });
 
-  it('POL-6: strict holds for real servers: one of files writes nothing, one that fetches reaches nobody', async () => {
+  it('POL-6: strict confines real servers: one for files writes nothing, one that fetches reaches no host', async () => {
     let asked = 0;
     const listener = createHttpServer((_request, response) => {
       asked += 1;
@@ -209,7 +209,7 @@ describe('a sandbox', () => {
     await new Promise((resolve) => listener.close(resolve));
   });
 
-  it('POL-6: that is asked for and not there refuses to start, and says what to install', async () => {
+  it('POL-6: a sandbox that is required and missing prevents the start, and the hint names what to install', async () => {
     const trace = join(dir, 'trace');
     const program = `
       import { createHost } from ${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)};
@@ -244,7 +244,7 @@ describe('a sandbox', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('that a project brings along is not the one that is used', async () => {
+  it("of a project's folder is not the one that is used", async () => {
     const fake = join(project, 'bwrap');
     writeFileSync(fake, '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
     const rules = { filesystem: 'read-only', network: false } as const;

@@ -45,7 +45,7 @@ function ask(id: number, method = 'ping'): JsonRpcRequest {
 const noSocketIsLeft = () => until('no socket is left', async () => (await server.connections()) === 0);
 
 describe('CON-4: HTTP+SSE', () => {
-  it('messages are posted where the stream says, answers come on the stream', async () => {
+  it('messages are posted to the address of the stream, answers arrive on the stream', async () => {
     const [transport, recorder] = await open('/sse');
     transport.negotiated('2024-11-05');
     await Promise.all([transport.send(ask(1)), transport.send(ask(2, 'tools/list'))]);
@@ -92,7 +92,7 @@ describe('CON-4: HTTP+SSE', () => {
     await noSocketIsLeft();
   });
 
-  it('close ends the stream and says so once', async () => {
+  it('close ends the stream and reports it once', async () => {
     const [transport, recorder] = await open('/sse');
     await Promise.all([transport.close(), transport.close()]);
     expect(recorder.closes).toEqual([undefined]);

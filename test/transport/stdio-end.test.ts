@@ -87,7 +87,7 @@ describe('closing a server', () => {
     expect(pids.map(isDead)).toEqual([true, true, true, true]);
   });
 
-  it('F3: what a crashed server left behind is ended without being asked', async () => {
+  it('F3: processes that a crashed server left behind are ended automatically', async () => {
     const { transport, recorder } = onFixture(reaper, ['stdio-stubborn.mjs', 'group', 'setsid']);
     await transport.open(recorder);
     const pids = await pidsOf(recorder);
@@ -115,7 +115,7 @@ describe('closing a server', () => {
     expect(isDead(pid)).toBe(true);
   });
 
-  it('a start that is cancelled leaves nothing behind and tells nothing', async () => {
+  it('a start that is cancelled leaves nothing behind and emits nothing', async () => {
     const { transport, recorder } = onFixture(reaper, ['stdio-stubborn.mjs']);
     const reason = new PlugboardError('TIMEOUT', 'Too late.');
     const giveUp = new AbortController();

@@ -45,14 +45,14 @@ describe('the environment of a server (CON-3, A21)', () => {
     });
   });
 
-  it('is all of ours with inheritEnv', () => {
+  it('is the whole environment with inheritEnv', () => {
     expect(childEnvironment({ inheritEnv: true, env: { PATH: '/only' } }, ours, 'linux')).toEqual({
       ...ours,
       PATH: '/only',
     });
   });
 
-  it('tells names apart by case, but not on Windows', () => {
+  it('distinguishes names by case, but not on Windows', () => {
     const windows = { Path: 'C:\\Windows', SystemRoot: 'C:\\Windows', Secret: 'x' };
     expect(childEnvironment({ env: { PATH: 'D:\\' }, envVars: ['SECRET'] }, windows, 'win32')).toEqual({
       SystemRoot: 'C:\\Windows',

@@ -47,7 +47,7 @@ describe('the frame decoder', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  it('F11: what is over the cap is lost by its id and its neighbours arrive, however the bytes are cut', () => {
+  it('F11: a message over the limit is reported by its id and its neighbours arrive, however the bytes are split', () => {
     const property = fc.property(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.boolean()), { maxLength: 10 }),
       fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 20 }),

@@ -39,7 +39,7 @@ function file(name: string, text: string, mode: number): string {
 describe('F18: a program that cannot be started is a precise error, and final', () => {
   const final = { permanent: true };
 
-  it('no such command: says where it looked', async () => {
+  it('no such command: lists where it looked', async () => {
     expect(await failure({ command: 'no-such-command' })).toEqual([
       'START_FAILED',
       'The command "no-such-command" was not found.',
@@ -204,7 +204,7 @@ describe('a server that exits before it answered', () => {
       'sh: 1: uvx: not found',
       'The program uvx is not installed, or not in the PATH that the server gets.',
     ],
-  ])('%s is what the hint says', async (_what, stderr, hint) => {
+  ])('%s leads to its hint', async (_what, stderr, hint) => {
     expect((await exit(1, stderr)).hint).toBe(hint);
   });
 

@@ -128,7 +128,7 @@ describe('a stdio transport (CON-1)', () => {
     expect(ticks).toBeGreaterThan(3);
   });
 
-  it('F23: a server that was stopped and continued answers what was sent meanwhile', async () => {
+  it('F23: a server that was stopped and continued answers requests sent in between', async () => {
     const { transport, recorder } = await open(['stdio-echo.mjs']);
     await transport.send(request(1, 'echo'));
     await recorder.answer(1);
@@ -183,7 +183,7 @@ describe('stderr', () => {
 });
 
 describe('the end of a server', () => {
-  it('delivers what it wrote before it exited, then says so with its exit code', async () => {
+  it('delivers what it wrote before it exited, then reports the exit code', async () => {
     const { recorder } = await open(['stdio-raw.mjs', 'answer-and-exit']);
     const { error } = await recorder.next('closed');
     expect(recorder.messages()).toEqual([result(1, 'x'.repeat(300_000)), result(2, 'last words')]);
@@ -213,7 +213,7 @@ describe('the end of a server', () => {
     ]);
   });
 
-  it('refuses to send afterwards, typed, and says that nothing was sent', async () => {
+  it('refuses to send afterwards with a typed error that states that nothing was sent', async () => {
     const { transport, recorder } = await open(['stdio-exit.mjs', '3']);
     await recorder.next('closed');
     await expect(transport.send(request(1, 'echo'))).rejects.toMatchObject({
@@ -295,7 +295,7 @@ describe('F22: a server that stops reading', () => {
 });
 
 describe('limits on what a server sends', () => {
-  it('a line over the cap loses the answer whose id stands at its beginning', async () => {
+  it('a line over the limit loses the answer whose id is at its beginning', async () => {
     const { recorder } = await open(['stdio-raw.mjs', 'long-id-first', '200000'], { maxLineBytes: 100_000 });
     expect(await recorder.answer(2)).toBe('fine');
     expect(recorder.of('lost').map(({ id, error }) => [id, error.code])).toEqual([['one', 'LIMIT_EXCEEDED']]);

@@ -61,7 +61,7 @@ describe('SRV-3: the workspace server is there', () => {
     ]);
   });
 
-  it('with the shell only when the person said so, and then it is asked about every time', () => {
+  it('with the shell only when the person enabled it, and then every call requires approval', () => {
     const plain = workspaceEntries({})['workspace'];
     const shell = workspaceEntries({ workspace: { shell: true } })['workspace'];
     expect([plain, shell]).toEqual([

@@ -121,7 +121,7 @@ describe('A20: a link out of the root is refused', () => {
   });
 });
 
-describe('A20: what changes between the look and the use', () => {
+describe('A20: changes between the check and the use', () => {
   const swap = (): void => {
     renameSync(tree.at('folder'), tree.at('was-folder'));
     symlinkSync(tree.outside, tree.at('folder'));

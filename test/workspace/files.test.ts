@@ -49,7 +49,7 @@ it('SRV-3: offers its tools with every hint; the shell only where it is enabled'
 });
 
 describe('SRV-3: read', () => {
-  it('gives a file, some of its lines, and says how to read on', async () => {
+  it('returns a file or some of its lines, and explains how to read on', async () => {
     tree.write('lines.txt', 'one\ntwo\nthree\nfour\n');
     expect([
       await program.say('read', { path: 'lines.txt' }),
@@ -83,7 +83,7 @@ describe('SRV-3: read', () => {
     expect(text).toBe(`${'x'.repeat(99)}\n`);
   });
 
-  it('refuses binary files, folders and what is no file; says what is not UTF-8', async () => {
+  it('refuses binary files, folders and non-files; reports text that is not UTF-8', async () => {
     tree.write('picture.png', Uint8Array.from([0x89, 0x50, 0, 0x47]));
     tree.write('latin.txt', Uint8Array.from([0x61, 0xe4, 0x0a]));
     tree.write('empty.txt', '');
@@ -158,7 +158,7 @@ describe('SRV-3: edit', () => {
     ]);
   });
 
-  it('says how often and where a text occurs, and replaces all of them when asked', async () => {
+  it('reports how often and where a text occurs, and replaces all of them when asked', async () => {
     tree.write('twice.txt', 'x\ny\nx\n');
     const ambiguous = await program.say('edit', { path: 'twice.txt', old_text: 'x', new_text: '$&' });
     const all = await program.say('edit', {
@@ -225,7 +225,7 @@ describe('SRV-3: edit', () => {
 });
 
 describe('SRV-3: list', () => {
-  it('tells files, folders and links, as deep as it is asked, as text and as data', async () => {
+  it('lists files, folders and links to the given depth, as text and as data', async () => {
     const own = new Tree({ 'a.txt': 'abc', 'src/b.ts': '', 'src/deep/c.ts': '', 'node_modules/x/y.js': '' });
     symlinkSync(own.outside, own.at('out'));
     const listing = await Program.start(own.root);
@@ -250,7 +250,7 @@ describe('SRV-3: list', () => {
     });
   });
 
-  it('is bounded, and says so', async () => {
+  it('is bounded, and reports it', async () => {
     mkdirSync(tree.at('crowd'));
     for (let at = 0; at < 1_200; at += 1) writeFileSync(tree.at(`crowd/${at}`), '');
     const { text, data } = await program.call('list', { path: 'crowd' });

@@ -24,7 +24,7 @@ async function start(...flags: string[]): Promise<Program> {
   return program;
 }
 
-it('SRV-3: git_status tells what is staged, changed and new', async () => {
+it('SRV-3: git_status lists staged, changed and new files', async () => {
   tree.write('a.txt', 'two\n');
   tree.write('new file.txt', '');
   git(tree.root, 'mv', 'sub/b.txt', 'sub/c.txt');
@@ -67,7 +67,7 @@ it('SRV-3: git_diff shows changes of the tree, of the index and between commits'
   ]).toEqual(['Nothing differs.', true, true, true, 'Nothing differs.']);
 });
 
-it('SRV-3: git_commit commits what is staged, or what is named; git_log tells of it', async () => {
+it('SRV-3: git_commit commits staged or named files; git_log shows it', async () => {
   tree.write('a.txt', 'two\n');
   tree.write('new.txt', 'new\n');
   tree.write('other.txt', 'other\n');
@@ -264,7 +264,7 @@ describe('A20: nothing in a hostile repository is run', () => {
   });
 });
 
-describe('A20: a repository that is somebody else’s', () => {
+describe('A20: a repository of another user', () => {
   function secretRepository(): string {
     git(tree.outside, 'init', '-q');
     git(tree.outside, 'add', '.');
@@ -323,7 +323,7 @@ describe('A20: a repository that is somebody else’s', () => {
   });
 });
 
-it('SRV-3: a project without a repository is told so', async () => {
+it('SRV-3: a project without a repository is reported as such', async () => {
   renameSync(tree.at('.git'), join(tree.dir, 'elsewhere'));
   const program = await Program.start(tree.root, [], { GIT_CEILING_DIRECTORIES: tree.dir });
   running.push(program);

@@ -56,7 +56,7 @@ describe.each([
     expect(text).toBe(matches.map(({ path, line, text: row }) => `${path}\n  ${line}: ${row}`).join('\n'));
   });
 
-  it('grep takes plain text, ignores case, shows what stands around, and only the names of files', async () => {
+  it('grep takes plain text, ignores case, shows context lines, and only the names of files', async () => {
     expect([
       await program.say('grep', { pattern: '(in) [brackets]', literal: true }),
       await program.say('grep', { pattern: 'needle', path: 'a.ts', ignore_case: true }),
@@ -89,7 +89,7 @@ describe.each([
     ]);
   });
 
-  it('a pattern that is none is said to be so', async () => {
+  it('an invalid pattern is reported as such', async () => {
     const { text, isError } = await program.call('grep', { pattern: '(' });
     expect([isError, /group|parenthes/i.test(text)]).toEqual([true, true]);
   });
@@ -126,7 +126,7 @@ describe.each([
   });
 });
 
-it('A18: without ripgrep a pattern that never ends blocks nobody, and ends with its call', async () => {
+it('A18: without ripgrep a pattern that never ends blocks no other call, and ends with its own', async () => {
   const tree = new Tree({ 'a.txt': `${'a'.repeat(200)}!\n` });
   const program = await Program.start(tree.root, [], { PATH: pathWith(tree.dir, []) });
   const cancelling = new AbortController();
@@ -142,7 +142,7 @@ it('A18: without ripgrep a pattern that never ends blocks nobody, and ends with 
   tree.remove();
 });
 
-it('SRV-3: what stands around many matches is bounded, too', async () => {
+it('SRV-3: context lines of many matches are bounded, too', async () => {
   const tree = new Tree({ 'a.txt': `${'x'.repeat(400)}\n`.repeat(3_000) });
   const program = await Program.start(tree.root);
   const { text, data } = await program.call('grep', { pattern: 'x', context: 20, max_results: 2_000 });
@@ -155,7 +155,7 @@ it('SRV-3: what stands around many matches is bounded, too', async () => {
   tree.remove();
 });
 
-it('SRV-3: a search that takes long tells how far it is', async () => {
+it('SRV-3: a long search reports its progress', async () => {
   const tree = new Tree({ 'z.txt': `${'a'.repeat(200)}!\n` });
   for (let at = 0; at < 600; at += 1) writeFileSync(tree.at(`${at}.txt`), 'x');
   const program = await Program.start(tree.root, [], { PATH: pathWith(tree.dir, []) });

@@ -26,7 +26,7 @@ async function endless(signal?: AbortSignal): Promise<{ pid: number; answer: Pro
   return { pid: Number(tree.read('pid')), answer };
 }
 
-it('SRV-3: shell runs a command line, and tells output and exit code', async () => {
+it('SRV-3: shell runs a command line, and returns output and exit code', async () => {
   expect([
     await program.call('shell', { command: 'cat a.txt; echo; echo oh >&2', cwd: 'sub' }),
     await program.call('shell', { command: 'exit 3' }),
@@ -58,7 +58,7 @@ it('SRV-3: output is bounded, and time too', async () => {
   ]);
 });
 
-it('SRV-3: what a command leaves in the background ends with it', async () => {
+it('SRV-3: background processes of a command end with it', async () => {
   const { data } = await program.call('shell', { command: 'sleep 100000 & echo $!' });
   const pid = Number((data as { stdout: string }).stdout);
   await until('the program has ended', () => !isRunning(pid));
@@ -74,7 +74,7 @@ it('SRV-3: cancelling a call ends everything that it has started', async () => {
   expect(await program.say('read', { path: 'sub/a.txt' })).toBe('a');
 });
 
-it('SRV-3: a client that goes away leaves nothing running', async () => {
+it('SRV-3: no process is left after a client disconnects', async () => {
   const { pid } = await endless();
   await program.close();
   await until('the program has ended', () => !isRunning(pid));

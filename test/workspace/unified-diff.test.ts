@@ -40,7 +40,7 @@ it('SRV-3: the diff of an edit is one that git can apply', () => {
   );
 });
 
-it('SRV-3: a long diff is cut between its hunks, and says so', () => {
+it('SRV-3: a long diff is cut between its hunks, with a note', () => {
   const text = Array.from({ length: 3_000 }, (_, at) =>
     at % 20 === 0 ? 'x' : 'a line that stays as it is',
   ).join('\n');

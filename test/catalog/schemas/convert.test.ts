@@ -17,7 +17,7 @@ function converted(schema: unknown, provider: Provider, maxBytes?: number) {
 }
 
 describe('CAT-5: repairs', () => {
-  it.each(PROVIDERS)('%s: a list whose only choice is null still says what is in it', (provider) => {
+  it.each(PROVIDERS)('%s: a list whose only choice is null still describes its items', (provider) => {
     const schema = object({ kind: { allOf: [{ const: null }, { type: ['array', 'null'] }] } });
     const once = converted(schema, provider);
     expect(converted(once.schema, provider).schema).toEqual(once.schema);
@@ -214,7 +214,7 @@ describe('CAT-5: repairs', () => {
 });
 
 describe('CAT-5: references and unions', () => {
-  it('puts definitions in place, with what stands beside the reference', () => {
+  it('inlines definitions, with the keywords next to the reference', () => {
     const schema = {
       ...object({
         from: { $ref: '#/$defs/Place', description: 'Start.' },
@@ -260,7 +260,7 @@ describe('CAT-5: references and unions', () => {
     },
   );
 
-  it('makes one object of a union at the root, and says which arguments belong together', () => {
+  it('makes one object of a union at the root, and describes which arguments belong together', () => {
     const schema = {
       oneOf: [
         object({ kind: { const: 'file' }, path: { type: 'string' } }, { required: ['kind', 'path'] }),

@@ -36,7 +36,7 @@ describe.each(PROVIDERS)('CAT-5: convert for %s, over generated schemas', (provi
     );
   });
 
-  it('either gives what is allowed or says why not, whatever it is given', () => {
+  it('either returns an allowed schema or the reason why not, for every input', () => {
     fc.assert(
       fc.property(fc.oneof(anySchema, fc.jsonValue()), (schema) => {
         const outcome = convert(schema, provider);

@@ -95,7 +95,7 @@ describe.each(['openai-strict', 'anthropic', 'gemini', 'ai-sdk'] satisfies Provi
   },
 );
 
-describe('CAT-5: what is written is valid JSON Schema', () => {
+describe('CAT-5: the output is valid JSON Schema', () => {
   it('compiles in a strict reader of 2020-12', () => {
     fc.assert(
       fc.property(

@@ -7,7 +7,7 @@ const ASSET = new URL('../../../assets/tool-search.bin', import.meta.url);
 /** What issue 5 allows the ranker's assets in the package. */
 const MAX_ASSET_BYTES = 3_000_000;
 
-describe('CAT-8: what tool search learnt', () => {
+describe('CAT-8: the model of tool search', () => {
   it('fits into the package', () => {
     expect(readFileSync(ASSET).length).toBeLessThanOrEqual(MAX_ASSET_BYTES);
   });

@@ -30,7 +30,7 @@ describe('CAT-7: the query language of tool search', () => {
     });
   });
 
-  it('what is longer than a query can be is cut', () => {
+  it('text longer than the limit of a query is cut', () => {
     expect(parseQuery('x'.repeat(10 * MAX_QUERY_CHARS))).toEqual({
       kind: 'rank',
       text: 'x'.repeat(MAX_QUERY_CHARS),

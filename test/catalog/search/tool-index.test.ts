@@ -37,7 +37,7 @@ describe('CAT-7: searching an index of tools', () => {
     expect(names(index.search(`select:${wanted.join(',')}`, { limit: 3 }))).toEqual(wanted);
   });
 
-  it('words that say nothing find the tools that are called so, and no others', () => {
+  it('stop words find the tools that are called so, and no others', () => {
     const spoken = buildIndex([tool('box', 'give'), tool('shell', 'whoAmI'), tool('box', 'giveBack')]);
     expect(['give', 'who am i', 'give me', 'please'].map((query) => names(spoken.search(query)))).toEqual([
       ['mcp__box__give'],
@@ -68,7 +68,7 @@ describe('CAT-7: searching an index of tools', () => {
     expect(new Set(servers)).toEqual(new Set(['tracker']));
   });
 
-  it('says which words of the query were found where', () => {
+  it('reports which words of the query were found where', () => {
     const [hit] = index.search('list the pods of all namespaces');
     expect(hit?.tool.name).toBe('mcp__cluster__pods_list');
     expect(hit?.why).toEqual([
@@ -77,7 +77,7 @@ describe('CAT-7: searching an index of tools', () => {
     ]);
   });
 
-  it('gives five unless told otherwise, best first, with scores between 0 and 1', () => {
+  it('returns five by default, best first, with scores between 0 and 1', () => {
     const hits = index.search('delete');
     const scores = hits.map((hit) => hit.score);
     expect(hits).toHaveLength(5);
@@ -89,7 +89,7 @@ describe('CAT-7: searching an index of tools', () => {
     expect(index.search('delete', { limit: Number.NaN })).toEqual([]);
   });
 
-  it('finds words that stand only in the schema, however deep', () => {
+  it('finds words that are only in the schema, however deep', () => {
     const deep = buildIndex([
       ...GUARD_TOOLS,
       tool('x', 'apply', 'Applies it.', {

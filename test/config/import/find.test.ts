@@ -288,7 +288,7 @@ it('CFG-6: a broken file is a problem with its place and no word of its text; th
   expect(found.servers.map(({ name }) => name)).toEqual(['codex-project', 'cursor-stdio', 'cursor-http']);
 });
 
-it('CFG-6: what is not an entry, and what has no sense as one, is refused by name and harms no other', async () => {
+it('CFG-6: values that are not entries, or make no sense as one, are refused by name and affect no other', async () => {
   const where = machine();
   const file = join(where.userHome, '.cursor', 'mcp.json');
   mkdirSync(join(file, '..'));
@@ -307,7 +307,7 @@ it('CFG-6: what is not an entry, and what has no sense as one, is refused by nam
   });
 });
 
-it('CFG-6: knows the folders of macOS and Windows, and the variables that move them', () => {
+it('CFG-6: finds the folders of macOS and Windows, and the variables that move them', () => {
   const where = { env: {}, userHome: '/u', projectRoot: '/p' };
   const paths = (id: AgentId, place: Partial<Where>): string[] =>
     agentCalled(id)
@@ -332,7 +332,7 @@ it('CFG-6: knows the folders of macOS and Windows, and the variables that move t
   expect(paths('pi', { env: { PI_CODING_AGENT_DIR: '/pi' } })[0]).toBe('/pi/mcp.json');
 });
 
-it('CFG-6: an agent that nobody knows is answered with the nearest', () => {
+it('CFG-6: an unknown agent is answered with the nearest', () => {
   expect(() => agentCalled('coder')).toThrow(
     expect.objectContaining({ code: 'USAGE', hint: expect.stringContaining('Did you mean "codex"?') }),
   );

@@ -435,7 +435,7 @@ describe('F62: results', () => {
     }
   });
 
-  it('SRV-10.4: give an unknown block to clients that may know it, and its JSON to others', () => {
+  it('SRV-10.4: give an unknown block to clients that may support it, and its JSON to others', () => {
     const block = { type: 'hologram', data: { z: 1 }, annotations: { priority: 9 } };
     const { result } = acceptCallResult({ content: [block] });
     const contentFor = (capabilities: Params): unknown =>
