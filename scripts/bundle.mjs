@@ -51,7 +51,7 @@ const remotes = [
   'transport/http-transport.ts',
   'transport/sse-transport.ts',
 ];
-const rare = ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host/host-configure.ts', 'host/host-pins.ts'];
+const rare = ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host/host-configure.ts'];
 const partsOfHost = {
   ...errors,
   ...Object.fromEntries(remotes.map((path) => [path, './remotes.cjs'])),

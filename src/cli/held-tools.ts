@@ -1,6 +1,6 @@
 /** Describes tools that are on hold: the reason, and the command that accepts one of them. */
 
-import type { InspectedTool } from '../host/inspect-tools.ts';
+import type { InspectedTool } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import { acceptCommand } from '../policy/pins-refusal.ts';
 import type { Output } from './output.ts';

@@ -2,7 +2,7 @@
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
-import type { InspectedTool } from '../host/inspect-tools.ts';
+import type { InspectedTool } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import { calledTool } from './call-target.ts';
 import type { Context, Flags } from './cli-command.ts';

@@ -6,6 +6,7 @@ import { describeEntry } from '../config/describe.ts';
 import { editTarget, setServer } from '../config/edit-config.ts';
 import { isRemote, type ServerSpec } from '../config/entry.ts';
 import { type GivenEntry, readGiven } from '../config/given-entry.ts';
+import type { Home } from '../config/home.ts';
 import { parseEntry } from '../config/parse.ts';
 import { planRemoval } from '../config/removal.ts';
 import { type EditableScope, isForeign } from '../config/scopes.ts';
@@ -16,6 +17,8 @@ import { isRecord } from '../lib/json.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { consentTerms } from '../policy/consent-terms.ts';
 import { isUnapproved } from '../policy/needs-consent.ts';
+import { pinKey } from '../policy/pins.ts';
+import { acceptPins, type HeldTool, reviewPins } from '../policy/pins-review.ts';
 import { approveOwn, openTrust } from '../policy/trust.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
 import type { HostCore } from './host-core.ts';
@@ -178,4 +181,30 @@ async function credentialsOf(core: HostCore, spec: ServerSpec): Promise<ServerOr
   } catch {
     return undefined; // The entry cannot be expanded; its state has the reason.
   }
+}
+
+// Returns the held-back items of one server for a person to review, and accepts them as shown (POL-3).
+
+export interface HeldBack {
+  readonly held: readonly HeldTool[];
+  /** Identifies exactly this response: an acceptance must repeat it. */
+  readonly digest: string;
+}
+
+export async function heldBackOf(home: Home, spec: ServerSpec): Promise<HeldBack> {
+  const held = await reviewPins(home, [pinKey(spec)]);
+  return { held, digest: createHash('sha256').update(JSON.stringify(held)).digest('hex') };
+}
+
+/** Accepts the items that were shown; rejects if the server has changed something since then. */
+export async function acceptHeldBack(home: Home, spec: ServerSpec, digest: string): Promise<HeldBack> {
+  const shown = await heldBackOf(home, spec);
+  if (shown.digest !== digest) {
+    throw new PlugboardError('INVALID_ARGUMENTS', `${spec.name} has changed again since this was shown`, {
+      server: spec.name,
+      hint: 'Look at what is held back now, and accept that.',
+    });
+  }
+  await acceptPins(home, [pinKey(spec)]);
+  return shown;
 }

@@ -41,9 +41,7 @@ import { createOnceReport } from '../policy/once-report.ts';
 import { pinsExcept } from '../policy/pins-except.ts';
 import { openPins, type Pins } from '../policy/pins-store.ts';
 import { waitingFor } from '../policy/waiting.ts';
-import { checkedRoots } from './check-roots.ts';
-import { FirstContact } from './first-contact.ts';
-import { FirstLists } from './first-lists.ts';
+import { FirstContact, FirstLists } from './first-lists.ts';
 import { HostApprovals } from './host-approvals.ts';
 import { HostAuth } from './host-auth.ts';
 import { HostCalls } from './host-calls.ts';
@@ -52,6 +50,7 @@ import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
+import { checkedRoots } from './host-options-check.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
 import { HostTransports } from './host-transports.ts';
 

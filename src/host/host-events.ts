@@ -1,6 +1,7 @@
 /** Validates the event names of `host.on`, for plain JavaScript. */
 
 import { PlugboardError } from '../errors.ts';
+import type { Emitter, Unsubscribe } from '../lib/emitter.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { HostEvents } from './host-options.ts';
 
@@ -35,4 +36,50 @@ export function checkEvent(name: unknown, listener: unknown): void {
   }
   if (typeof listener !== 'function')
     throw new PlugboardError('USAGE', `the listener of ${JSON.stringify(name)} must be a function`);
+}
+
+// Filters a host's events for one session: its own calls and questions, and all events about servers.
+
+/** Events that identify their call or question by id, with the event that carries the session. */
+const BEGUN_BY: Readonly<Partial<Record<keyof HostEvents, 'call.begin' | 'question'>>> = {
+  'call.arguments': 'call.begin',
+  'call.result': 'call.begin',
+  'call.progress': 'call.begin',
+  'call.end': 'call.begin',
+  answer: 'question',
+};
+
+export function onSession<Name extends keyof HostEvents>(
+  events: Emitter<HostEvents>,
+  session: string,
+  name: Name,
+  listener: (event: HostEvents[Name]) => void,
+): Unsubscribe {
+  const begun = BEGUN_BY[name];
+  if (begun === undefined) {
+    return events.on(name, (event) => {
+      const { session: whose } = event as { readonly session?: unknown };
+      if (whose === undefined || whose === session) listener(event);
+    });
+  }
+  const ids = new Set<unknown>();
+  const stopBegun = events.on(begun, (event) => {
+    if (event.session === session) ids.add(event.id);
+  });
+  const isLast = name === 'call.end' || name === 'answer';
+  const stopEnds =
+    name === 'call.end' || begun === 'question'
+      ? () => {}
+      : events.on('call.end', ({ id }) => ids.delete(id));
+  const stop = events.on(name, (event) => {
+    const { id } = event as { readonly id?: unknown };
+    if (!ids.has(id)) return;
+    if (isLast) ids.delete(id);
+    listener(event);
+  });
+  return () => {
+    stopBegun();
+    stopEnds();
+    stop();
+  };
 }

@@ -1,18 +1,22 @@
 /** A server's state and log messages, in the shapes that other programs read. */
 
+import { decisionOn } from '../call/approve.ts';
 import type { DedicatedReason } from '../call/session-router.ts';
-import type { ServerListing } from '../catalog/catalog.ts';
+import type { ListedTool, ServerListing } from '../catalog/catalog.ts';
 import { transportOf } from '../config/describe.ts';
 import type { Scope } from '../config/scopes.ts';
 import { type SwitchedOff, switchedOffBy } from '../config/switches.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { Era } from '../connection/eras.ts';
+import type { Era, Implementation } from '../connection/eras.ts';
 import type { LogMessage } from '../connection/log-gate.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
 import type { Params } from '../connection/peer.ts';
 import type { Status } from '../connection/state.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { ApprovalDecision } from '../policy/approval.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
 import type { Waiting } from '../policy/waiting.ts';
+import type { HostCore } from './host-core.ts';
 
 /** A server as `list --json` prints it. */
 export interface ServerReport {
@@ -131,4 +135,53 @@ export function messageOf(
   session: string | undefined,
 ): ServerMessage {
   return { server, level, params, ...(session === undefined ? {} : { session }) };
+}
+
+// A connected server's description of itself, cleaned: name and version, instructions, capabilities.
+
+export interface ServerDetails {
+  readonly serverInfo?: Implementation;
+  /** Also absent if they are held back, see `holdsInstructions`. */
+  readonly instructions?: string;
+  /** True if the instructions are new or changed and wait to be accepted. */
+  readonly holdsInstructions?: true;
+  readonly capabilities?: Readonly<Record<string, unknown>>;
+}
+
+export function detailsOf(core: HostCore, { name, negotiated }: Connection): ServerDetails {
+  const { instructions } = core.catalog.listing(name) ?? {};
+  const isHeld = negotiated?.instructions !== undefined && instructions === undefined;
+  return {
+    ...(negotiated?.serverInfo === undefined ? {} : { serverInfo: negotiated.serverInfo }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(isHeld ? { holdsInstructions: true } : {}),
+    ...(negotiated === undefined ? {} : { capabilities: cleanRecord(negotiated.capabilities) }),
+  };
+}
+
+// Lists the tools of one server for inspection by a person: also those that cannot be called, with the reason.
+
+export interface InspectedTool extends ListedTool {
+  /** Why it is held back; `identity`: the server that responds differs from the one that was pinned. */
+  readonly held?: 'new' | 'changed' | 'identity';
+  /** The decision of rules and approval modes about a call. */
+  readonly approval: ApprovalDecision;
+}
+
+export function inspectTools(core: HostCore, { name, spec }: Connection): readonly InspectedTool[] {
+  const { catalog, config } = core;
+  const { heldAsNew = [], holdsIdentity = false } = catalog.listing(name) ?? {};
+  return catalog.inspect(name).map((listed): InspectedTool => {
+    const { tool, state } = listed;
+    const held = holdsIdentity ? 'identity' : heldAsNew.includes(tool.tool) ? 'new' : 'changed';
+    const approval = decisionOn({
+      tool,
+      spec,
+      names: catalog.snapshot.ruleNames(tool),
+      settings: config.settings,
+      sessionAllows: core.session.allowed,
+      alwaysAllows: core.approvals.always,
+    });
+    return { ...listed, ...(state === 'held' ? { held } : {}), approval };
+  });
 }

@@ -26,19 +26,22 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Finding } from '../policy/scan.ts';
 import type { FirstLists } from './first-lists.ts';
-import type { SaveOptions, ServerOrigin } from './host-configure.ts';
+import type { HeldBack, SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
-import { detailsOf, type ServerDetails } from './host-details.ts';
 import { checkEvent } from './host-events.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
-import type { HeldBack } from './host-pins.ts';
-import type { ServerReport } from './host-report.ts';
+import {
+  detailsOf,
+  type InspectedTool,
+  inspectTools,
+  type ServerDetails,
+  type ServerReport,
+} from './host-report.ts';
 import { givenText, type SearchResult } from './host-search.ts';
 import { HostServers } from './host-servers.ts';
 import { HostSession } from './host-session.ts';
-import { type InspectedTool, inspectTools } from './inspect-tools.ts';
 import type { ToolSchemas, TypedTools } from './typed-tools.ts';
 
 /**
@@ -477,7 +480,7 @@ export class Host {
   /** Returns the items of a server that are held back because they are new or have changed, with the differences. */
   async heldBack(name: string): Promise<HeldBack> {
     const { spec } = this.#servers.get(name);
-    const { heldBackOf } = await import('./host-pins.ts');
+    const { heldBackOf } = await import('./host-configure.ts');
     await this.#servers.reviewPins();
     return heldBackOf(this.#core.home, spec);
   }
@@ -485,7 +488,7 @@ export class Host {
   /** Accepts the items that `heldBack` returned, by its digest; rejects if the server has changed since then. */
   async acceptHeldBack(name: string, digest: string): Promise<HeldBack> {
     const { spec } = this.#servers.get(name);
-    const { acceptHeldBack } = await import('./host-pins.ts');
+    const { acceptHeldBack } = await import('./host-configure.ts');
     await this.#servers.reviewPins();
     const accepted = await acceptHeldBack(this.#core.home, spec, digest);
     await this.#servers.reviewPins();

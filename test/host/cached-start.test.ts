@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RENEWED_AT_ONCE, TURN_MS } from '../../src/host/start-servers.ts';
+import { RENEWED_AT_ONCE, TURN_MS } from '../../src/host/host-servers.ts';
 import { createHost, type Host, type HostOptions } from '../../src/index.ts';
 import {
   createGate,

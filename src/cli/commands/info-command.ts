@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
-import type { ServerDetails } from '../../host/host-details.ts';
+import type { ServerDetails } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
 import { serverLogFile } from '../../transport/server-log.ts';
 import { joinArgv } from '../argv.ts';

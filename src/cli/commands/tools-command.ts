@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
-import type { InspectedTool } from '../../host/inspect-tools.ts';
+import type { InspectedTool } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
 import { toolInOneWord } from '../call-target.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
