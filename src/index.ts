@@ -3,7 +3,7 @@
 export type { BegunLogin, LoginAnswer } from './auth/login.ts';
 export type { ApprovalState } from './call/approve.ts';
 export type { CallEvents, CallOptions } from './call/call.ts';
-export type { Outcome } from './call/outcome.ts';
+export type { Outcome } from './call/observe.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, SessionOptions } from './call/session.ts';
 export type { ShapedResult as CallResult } from './call/shape.ts';
 export type { ContentBlock } from './catalog/accept-result.ts';

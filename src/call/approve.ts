@@ -1,6 +1,6 @@
 /** Pipeline stage: allows a call, asks the person, or refuses (CAL-2). The decision is made in `policy/approval.ts`. */
 
-import type { Tool } from '../catalog/tool.ts';
+import type { Tool, ToolAnnotations } from '../catalog/tool.ts';
 import type { ServerSpec, Settings } from '../config/entry.ts';
 import { entryOwner } from '../config/owner.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
@@ -156,4 +156,63 @@ function denied(call: Call, reason: string): PlugboardError {
   return new PlugboardError('DENIED', `${call.name} was not called: ${reason}`, {
     server: call.tool?.server,
   });
+}
+
+// Approves the gateway's own tools, by the same rules, modes and questions as a call of a server's tool (A27).
+
+/** The server name of these tools in rules and questions: `mcp__plugboard__agent`, `plugboard__agent`. */
+export const OWN = 'plugboard';
+
+export interface OwnAction {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly annotations?: ToolAnnotations | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves if a session may use one of our own tools with these arguments; rejects with the reason. */
+export async function approveOwn(
+  context: Pick<CallContext, 'openQuestions' | 'log' | 'settings' | 'approvals'>,
+  session: Session,
+  { tool, arguments: args, annotations, signal }: OwnAction,
+): Promise<void> {
+  const names = ownNames(tool);
+  const { permissions = {}, defaults } = context.settings();
+  const decision = decideApproval({
+    names,
+    approval: defaults?.approval ?? 'auto',
+    permissions,
+    hints: annotations,
+    trusted: true,
+    sessionAllows: session.allowed,
+    alwaysAllows: context.approvals.always,
+  });
+  if (decision.kind === 'pass') return;
+  if (decision.kind === 'deny')
+    throw new PlugboardError('DENIED', `${tool} was not called: ${decision.reason}`);
+  if (session.approvals === 'client' && !decision.explicit) return;
+  const { reason, rule: askRule } = decision;
+  const granted = await askPerson(context, session, {
+    request: {
+      server: OWN,
+      tool,
+      name: tool,
+      arguments: args,
+      ...(annotations === undefined ? {} : { annotations }),
+      reason,
+      ...(askRule === undefined ? {} : { askRule }),
+    },
+    subject: tool,
+    undone: 'called',
+    advice: howToAllow(names.rule, { askRule }),
+    signal,
+  });
+  if (granted !== 'allow') session.allowed.add(names.rule);
+  if (granted === 'allow-always' && askRule === undefined)
+    await context.approvals.allowAlways({ name: OWN, scope: 'code', baseDir: '' }, names.rule);
+}
+
+function ownNames(tool: string): RuleNames {
+  const spellings = { long: [`mcp__${OWN}__${tool}`], short: [`${OWN}__${tool}`] };
+  return { rule: `mcp__${OWN}__${tool}`, assigned: spellings, all: spellings };
 }

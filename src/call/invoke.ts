@@ -11,13 +11,12 @@ import { timeoutHint } from '../connection/reasons.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask, hasTasks } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json.ts';
 import { decideRetry } from '../lib/retry.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
-import { ForwardedTask } from './forwarded-task.ts';
+import { ForwardedTask, followCall } from './call-tasks.ts';
 import { settingsOf } from './settings.ts';
-import { followCall } from './task.ts';
-import { openFirst } from './url-first.ts';
 
 export const invoke: Stage = (context) => async (call) => {
   const { tool, connection } = settingsOf(call);
@@ -153,4 +152,32 @@ function named(error: unknown, call: Call): unknown {
     cause: error.cause,
     detail: error.detail,
   });
+}
+
+// Handles the error by which a legacy server requires a person to visit a URL before the call can work.
+
+const MAX_ADDRESSES = 8;
+
+/** Asks about each URL, like any other elicitation; resolves when all were accepted. */
+async function openFirst(context: CallContext, call: Call, error: PlugboardError): Promise<void> {
+  const { tool } = settingsOf(call);
+  const data = isRecord(error.detail.rpcData) ? error.detail.rpcData : {};
+  const wanted = Array.isArray(data['elicitations']) ? data['elicitations'].filter(isRecord) : [];
+  if (wanted.length === 0 || wanted.length > MAX_ADDRESSES) throw error;
+  for (const params of wanted) {
+    const answer = await context.questions
+      .answer(call, 'elicitation/create', { ...params, mode: 'url' })
+      .catch(() => undefined);
+    if (isRecord(answer) && answer['action'] === 'accept') continue;
+    throw new PlugboardError(
+      'DENIED',
+      `${tool.tool} on ${tool.server} needs an address to be visited first`,
+      {
+        server: tool.server,
+        hint: 'The server gave the address; no one agreed to open it.',
+        cause: error,
+        detail: error.detail,
+      },
+    );
+  }
 }

@@ -2,9 +2,8 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
-import { shapeOf } from './argument-shape.ts';
+import { shapeOf } from './audit-log.ts';
 import type { Call, CallContext, Stage } from './call.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
 import { toolOf } from './settings.ts';
 import type { ShapedResult } from './shape.ts';
 
@@ -60,4 +59,27 @@ function bytesOf(result: ShapedResult): number {
     if (block.type === 'text') return sum + block.text.length;
     return sum + (block.type === 'image' || block.type === 'audio' ? block.data.length : 0);
   }, 0);
+}
+
+// Classifies how a call ended.
+
+/** How a call ended: `ok`, or the kind of failure. */
+export type Outcome = 'ok' | 'tool-error' | 'error' | 'denied' | 'cancelled' | 'timeout';
+
+export function outcomeOf(error: PlugboardError): Outcome {
+  switch (error.code) {
+    case 'CANCELLED':
+      return 'cancelled';
+    case 'TIMEOUT':
+      return 'timeout';
+    case 'APPROVAL_REQUIRED':
+    case 'DENIED':
+    case 'BLOCKED_BY_POLICY':
+    case 'UNTRUSTED':
+    case 'PIN_CHANGED':
+    case 'EGRESS_REFUSED':
+      return 'denied';
+    default:
+      return 'error';
+  }
 }

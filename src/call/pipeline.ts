@@ -10,13 +10,12 @@ import { ensureConnected } from './ensure-connected.ts';
 import { invoke } from './invoke.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
-import { recordUsage } from './record-usage.ts';
 import { resolve } from './resolve.ts';
 import { resourceTools } from './resource-tools.ts';
-import { routeSession } from './route-session.ts';
+import { routeSession } from './session-router.ts';
 import { shape } from './shape.ts';
 import { telemetry } from './telemetry.ts';
-import { toolSearch } from './tool-search.ts';
+import { recordUsage, toolSearch } from './tool-search.ts';
 import { validate } from './validate.ts';
 
 export const stages: readonly Stage[] = [

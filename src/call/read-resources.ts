@@ -1,23 +1,25 @@
 /** Pipeline of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, which end with reading resources. */
 
+import type { Resource, ResourceTemplate } from '../catalog/accept-lists.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import {
+  DEFAULT_LISTED,
   LIST_METHOD,
   READ_METHOD,
+  READ_RESOURCE,
   RESOURCE_TOOLS,
   resourceRuleNames,
 } from '../catalog/resource-tool-definitions.ts';
-import type { ReadResult } from '../catalog/resources.ts';
+import type { ListedResource, ListedTemplate, ReadResult } from '../catalog/resources.ts';
+import { abortable } from '../connection/alarm.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
-import { approve } from './approve.ts';
-import { OWN } from './approve-own.ts';
+import { approve, OWN } from './approve.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { limit } from './limit.ts';
-import { listed } from './list-resources.ts';
 import { observe } from './observe.ts';
 import { settingsOf } from './settings.ts';
 import { shape } from './shape.ts';
@@ -151,5 +153,116 @@ function blocksOf({ contents }: ReadResult, uri: string, { session }: Call): rea
     if (/^image\//i.test(mimeType)) return { type: 'image', data, mimeType };
     if (/^audio\//i.test(mimeType)) return { type: 'audio', data, mimeType };
     return { type: 'resource', resource: part };
+  });
+}
+
+// Answers `list_mcp_resources`: one page of the servers' resources, one JSON object per line.
+
+const MAX_PAGE_CHARS = 20_000;
+const MAX_DESCRIPTION_CHARS = 300;
+const MAX_REASON_CHARS = 300;
+/** Pages of user interfaces: hosts show them; they are not for models. */
+const FOR_APPS = /^ui:/i;
+
+type Listed = ListedResource | ListedTemplate;
+
+export async function listed(context: CallContext, call: Call): ReturnType<Handler> {
+  const { server, query = '', limit = DEFAULT_LISTED, offset = 0 } = call.arguments as ListArguments;
+  const servers = server === undefined ? context.resources.servers(call.session) : [server];
+  const signal = signalOf(call);
+  const failures: string[] = [];
+  const lists = await Promise.all(
+    servers.map(async (name) => {
+      try {
+        return await abortable(context.resources.list(name), signal);
+      } catch (thrown) {
+        const error = asPlugboardError(thrown);
+        // For one server, or if the caller is gone, the failure is the result.
+        if (server !== undefined || signal?.aborted) throw error;
+        const why = clean(error.message, { multiline: false, max: MAX_REASON_CHARS });
+        failures.push(`The resources of ${name} could not be listed: ${why}`);
+        return { resources: [], templates: [] };
+      }
+    }),
+  );
+  // Templates are few, and each leads to many resources: they come first.
+  const all: readonly Listed[] = [
+    ...lists.flatMap(({ templates }) => templates),
+    ...lists.flatMap(({ resources }) => resources),
+  ].filter((item) => !FOR_APPS.test(addressOf(item)));
+  const found = matching(all, query);
+  const lines = page(found.slice(offset, offset + limit));
+  const text = [
+    heading(found.length, { offset, shown: lines.length, isSearch: found !== all }),
+    ...lines,
+    ...failures,
+  ].join('\n');
+  return { content: [{ type: 'text', text }], isError: false };
+}
+
+/** The arguments, checked by `validate`. */
+interface ListArguments {
+  readonly server?: string;
+  readonly query?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+function heading(
+  total: number,
+  {
+    offset,
+    shown,
+    isSearch,
+  }: { readonly offset: number; readonly shown: number; readonly isSearch: boolean },
+): string {
+  if (total === 0)
+    return isSearch ? 'No resource matches; try other words, or none.' : 'There are no resources.';
+  const end = offset + shown;
+  if (shown === 0) return `There are ${total} in all, and none after ${offset}.`;
+  const part = shown === total ? `${total} in all` : `${offset + 1} to ${end} of ${total}`;
+  const next = end < total ? ` The next ones: "offset": ${end}.` : '';
+  return `${part}; read one with ${READ_RESOURCE}, its server and its uri (a uriTemplate with its parts filled in).${next}`;
+}
+
+/** Returns as many lines as fit, at least one. */
+function page(items: readonly Listed[]): readonly string[] {
+  const lines: string[] = [];
+  let chars = 0;
+  for (const item of items) {
+    const line = lineOf(item);
+    chars += line.length;
+    if (lines.length > 0 && chars > MAX_PAGE_CHARS) break;
+    lines.push(line);
+  }
+  return lines;
+}
+
+function lineOf(item: Listed): string {
+  const { server, name, title, description, mimeType } = item;
+  const address = 'uri' in item ? { uri: item.uri } : { uriTemplate: item.uriTemplate };
+  return JSON.stringify({
+    server,
+    ...address,
+    ...(name === addressOf(item) ? {} : { name }),
+    ...(title === undefined || title === name ? {} : { title }),
+    ...(description === undefined ? {} : { description: clean(description, { max: MAX_DESCRIPTION_CHARS }) }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...('size' in item ? { size: item.size } : {}),
+  });
+}
+
+function addressOf(item: Resource | ResourceTemplate): string {
+  return 'uri' in item ? item.uri : item.uriTemplate;
+}
+
+/** Returns the items that contain every word of the query, case-insensitively; the same list without a query. */
+function matching(all: readonly Listed[], query: string): readonly Listed[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return all;
+  return all.filter((item) => {
+    const { server, name, title = '', description = '' } = item;
+    const text = [server, addressOf(item), name, title, description].join('\n').toLowerCase();
+    return words.every((word) => text.includes(word));
   });
 }

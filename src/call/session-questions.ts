@@ -37,11 +37,9 @@ import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { Call } from './call.ts';
-import type { ServerWork } from './in-flight-work.ts';
-import { OpenPages } from './open-pages.ts';
-import { rootsUnknown } from './root-sets.ts';
+import { rootsUnknown } from './roots-router.ts';
 import type { Session } from './session.ts';
-import type { SessionWork } from './session-work.ts';
+import type { ServerWork, SessionWork } from './session-work.ts';
 
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_ID_CHARS = 512;
@@ -337,4 +335,31 @@ function untilAny(one: AbortSignal | undefined, other: AbortSignal | undefined):
 function declaredFor(session: Session): Params {
   if (session.canBeAsked?.() !== false) return capabilitiesOf(session);
   return capabilitiesOf({ ...session, elicit: undefined, sample: undefined });
+}
+
+// Remembers which session was asked to open a page, until its server reports it as done
+// (`notifications/elicitation/complete`).
+
+/** Pages remembered per process; the oldest is dropped first. */
+const MAX_PAGES = 256;
+
+class OpenPages {
+  readonly #asked = new WeakMap<Connection, Map<string, string>>();
+
+  asked(connection: Connection, elicitationId: string, session: string): void {
+    const pages = this.#asked.get(connection) ?? new Map<string, string>();
+    this.#asked.set(connection, pages);
+    pages.delete(elicitationId);
+    pages.set(elicitationId, session);
+    const [oldest] = pages.keys();
+    if (pages.size > MAX_PAGES && oldest !== undefined) pages.delete(oldest);
+  }
+
+  /** Returns the id of the session, once for each page. */
+  done(connection: Connection, elicitationId: string): string | undefined {
+    const pages = this.#asked.get(connection);
+    const session = pages?.get(elicitationId);
+    pages?.delete(elicitationId);
+    return session;
+  }
 }

@@ -15,11 +15,18 @@ import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Cancellable, whileOpen } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
-import { RootSets } from './root-sets.ts';
-import { RootsRouter } from './roots-router.ts';
-import { partyAt, rootsKeyOf, rootsParty, type ServerProcesses } from './server-processes.ts';
+import type { Call, Handler, Stage } from './call.ts';
+import {
+  partyAt,
+  RootSets,
+  RootsRouter,
+  rootsKeyOf,
+  rootsParty,
+  type ServerProcesses,
+} from './roots-router.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 import { SessionQueue } from './session-queue.ts';
+import { settingsOf } from './settings.ts';
 
 /** How long a call waits for its turn before its session gets a dedicated process. */
 const TURN_MS = 1_000;
@@ -373,4 +380,30 @@ function isRunning({ isLive, state }: Connection): boolean {
 
 function hasQuestions({ elicit, sample, roots }: Session): boolean {
   return (elicit ?? sample ?? roots) !== undefined;
+}
+
+// Pipeline stage: finds the process for this call's session, and waits for its turn there.
+
+export const routeSession: Stage = ({ work: { router } }, next) => {
+  return (call) => {
+    // If no session can be asked questions, no call waits for a turn.
+    if (!router.takesTurns) return next(call);
+    const at = router.tryEnter(settingsOf(call).connection, call.session);
+    if (at === undefined) return waited(router, call, next);
+    return at.hasTurn ? inTurn(router, at, call, next) : next(call);
+  };
+};
+
+async function waited(router: SessionRouter, call: Call, next: Handler): ReturnType<Handler> {
+  const at = await router.enter(settingsOf(call).connection, call.session, call);
+  call.connection = at.connection;
+  return inTurn(router, at, call, next);
+}
+
+async function inTurn(router: SessionRouter, at: Placement, call: Call, next: Handler): ReturnType<Handler> {
+  try {
+    return await next(call);
+  } finally {
+    router.leave(at, call.session);
+  }
 }

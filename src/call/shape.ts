@@ -5,17 +5,18 @@
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
+import { cleanBlock } from '../catalog/clean-block.ts';
 import { type MediaCheckResult, mediaCheck } from '../catalog/media-bytes.ts';
 import { fileEnding } from '../catalog/media-type.ts';
 import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
+import { cleanRecord, cleanValue, mapSame } from '../policy/clean-value.ts';
 import type { Call, CallContext, Stage } from './call.ts';
-import { cleanResult } from './clean-result.ts';
+import type { ForwardedTask } from './call-tasks.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
-import type { ForwardedTask } from './forwarded-task.ts';
 import { settingsOf, toolSettings } from './settings.ts';
 
-export const WARN_OUTPUT_TOKENS = 10_000;
+const WARN_OUTPUT_TOKENS = 10_000;
 
 /** A result as `call --json` prints it. */
 export interface ShapedResult<T = unknown> extends CallResult {
@@ -182,4 +183,23 @@ async function save(
     context.log(tool.server, 'warning', `the output of ${tool.tool} could not be saved: ${why}`);
     return '';
   }
+}
+
+// Cleans every text of a result that a model may read; a clean result is returned unchanged.
+
+export function cleanResult(result: CallResult): CallResult {
+  const content = mapSame(result.content, cleanBlock);
+  const { structuredContent, _meta, extra } = result;
+  const structured = structuredContent === undefined ? undefined : cleanValue(structuredContent);
+  const meta = _meta === undefined ? undefined : cleanRecord(_meta);
+  const others = extra === undefined ? undefined : cleanRecord(extra);
+  const isClean = content === result.content && structured === structuredContent;
+  if (isClean && meta === _meta && others === extra) return result;
+  return {
+    ...result,
+    content,
+    ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...(meta === undefined ? {} : { _meta: meta }),
+    ...(others === undefined ? {} : { extra: others }),
+  };
 }

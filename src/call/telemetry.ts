@@ -11,7 +11,7 @@ import { ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
-import { outcomeOf } from './outcome.ts';
+import { outcomeOf } from './observe.ts';
 import { toolOf } from './settings.ts';
 
 /** Does not use OpenTelemetry's types, which programs without it do not have. */

@@ -9,7 +9,8 @@ import { type Instructions, joinInstructions } from '../catalog/instructions.ts'
 import type { Tool } from '../catalog/tool.ts';
 import { toolId } from '../catalog/tool-id.ts';
 import { PlugboardError } from '../errors.ts';
-import type { Call, CallContext, Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
+import { settingsOf } from './settings.ts';
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
@@ -119,4 +120,21 @@ function definitions(found: readonly Tool[], howToCall: string, about: readonly 
 function nothing(query: string): CallResult {
   const text = `No tool matches ${JSON.stringify(query)}. Try other words, or fewer; the description of ${TOOL_SEARCH} lists what there is.`;
   return { content: [{ type: 'text', text }], isError: false };
+}
+
+// Pipeline stage: records in the search usage that a tool found by a search was called.
+
+export const recordUsage: Stage = (context, next) => (call) =>
+  call.session.found.size === 0 ? next(call) : learning(context, call, next);
+
+async function learning(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
+  const { tool } = settingsOf(call);
+  const id = toolId(tool);
+  const result = await next(call);
+  const query = call.session.found.get(id);
+  if (query !== undefined && !result.isError) {
+    call.session.found.delete(id);
+    context.searchUsage?.learn(query, tool.name);
+  }
+  return result;
 }

@@ -1,8 +1,7 @@
 /** Applies a host's permission rules to actions other than calls, and saves "always" answers. */
 
-import { decisionOn, type Judged, keepAllowed } from '../call/approve.ts';
+import { decisionOn, type Judged, keepAllowed, approveOwn, type OwnAction } from '../call/approve.ts';
 import { approveContent, type ContentAction, contentDenial } from '../call/approve-content.ts';
-import { approveOwn, type OwnAction } from '../call/approve-own.ts';
 import type { Approvals } from '../call/call.ts';
 import type { Session } from '../call/session.ts';
 import { entryOwner } from '../config/owner.ts';

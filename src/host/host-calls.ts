@@ -10,7 +10,7 @@ import { createPipeline } from '../call/pipeline.ts';
 import type { Session } from '../call/session.ts';
 import type { Questions } from '../call/session-questions.ts';
 import type { SessionWork } from '../call/session-work.ts';
-import { collect } from '../call/task.ts';
+import { collect } from '../call/call-tasks.ts';
 import type { Telemetry } from '../call/telemetry.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';

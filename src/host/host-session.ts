@@ -1,8 +1,7 @@
 /** One session of a host: its visible tools, its approvals, and where its questions are sent. */
 
-import { type ApprovalState, approvalState, type Judged } from '../call/approve.ts';
+import { type ApprovalState, approvalState, type Judged, type OwnAction } from '../call/approve.ts';
 import type { ContentAction } from '../call/approve-content.ts';
-import type { OwnAction } from '../call/approve-own.ts';
 import type { CallOptions } from '../call/call.ts';
 import { checkSignal, faultOfCallOptions } from '../call/options-check.ts';
 import type { Session } from '../call/session.ts';

@@ -3,7 +3,7 @@
  * each call whether it responds with a task, a legacy client decides before.
  */
 
-import type { ForwardedTask } from '../call/forwarded-task.ts';
+import type { ForwardedTask } from '../call/call-tasks.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { PlugboardError } from '../errors.ts';

@@ -6,7 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { TaskRequest } from '../call/forwarded-task.ts';
+import type { TaskRequest } from '../call/call-tasks.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import { followTask, RELATED_TASK, unreportedTask } from '../connection/tasks.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';

@@ -4,8 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { shapeOf } from '../../src/call/argument-shape.ts';
-import { createAuditLog } from '../../src/call/audit-log.ts';
+import { createAuditLog, shapeOf } from '../../src/call/audit-log.ts';
 import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
 import { failure } from '../world/failure.ts';
 import { scratch, scriptedHost } from '../world/scripted-host.ts';

@@ -1,7 +1,7 @@
 /** What servers list and answer: any JSON has to become a catalog, a result or a reason, with nothing hidden in it. */
 
 import { type ArgumentChecker, createArgumentChecker } from '../../../src/call/argument-check.ts';
-import { cleanResult } from '../../../src/call/clean-result.ts';
+import { cleanResult } from '../../../src/call/shape.ts';
 import { acceptPrompts, acceptResources, acceptTemplates } from '../../../src/catalog/accept-lists.ts';
 import { acceptCallResult } from '../../../src/catalog/accept-result.ts';
 import { Catalog, readListing } from '../../../src/catalog/catalog.ts';

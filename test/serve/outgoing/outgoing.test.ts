@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import '../../property-seed.ts';
-import { cleanResult } from '../../../src/call/clean-result.ts';
+import { cleanResult } from '../../../src/call/shape.ts';
 import { acceptPrompts, acceptResources, acceptTemplates } from '../../../src/catalog/accept-lists.ts';
 import { acceptCallResult } from '../../../src/catalog/accept-result.ts';
 import { Catalog, readListing } from '../../../src/catalog/catalog.ts';
