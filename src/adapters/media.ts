@@ -1,7 +1,6 @@
 /** The media types that models accept in the results of tools, by API and model family. */
 
-import { type MediaLimits, mediaCheck } from '../catalog/media-bytes.ts';
-import { mediaType } from '../catalog/media-type.ts';
+import { type MediaLimits, mediaCheck, mediaType } from '../catalog/media-bytes.ts';
 import { noteOn, type Part } from './parts.ts';
 
 const PHOTOS = ['image/png', 'image/jpeg', 'image/webp'] as const;

@@ -1,7 +1,7 @@
 /** Converts an answer to the few kinds of parts that providers support: text, and bytes with a media type. */
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
-import { mediaType } from '../catalog/media-type.ts';
+import { mediaType } from '../catalog/media-bytes.ts';
 import type { Answer } from './answer.ts';
 
 export interface TextPart {

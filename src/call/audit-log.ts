@@ -123,8 +123,6 @@ async function rotate(file: string): Promise<void> {
   await rename(file, `${file}.1`);
 }
 
-// Describes arguments without their values, for the audit log and for traces (CAL-6, POL-7).
-
 const MAX_DEPTH = 3;
 const MAX_KEYS = 20;
 const MAX_KEY_CHARS = 64;

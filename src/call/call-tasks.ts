@@ -1,4 +1,4 @@
-/** Follows a call whose server responded with a task to its end, and stores the task in the home until then. */
+/** Calls whose server responds with a task: followed to its end here, or handed to a caller that follows it itself. */
 
 import { acceptCallResult } from '../catalog/accept-result.ts';
 import { limitsFor } from '../config/limits.ts';

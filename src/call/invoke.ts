@@ -154,7 +154,7 @@ function named(error: unknown, call: Call): unknown {
   });
 }
 
-// Handles the error by which a legacy server requires a person to visit a URL before the call can work.
+// The error by which a legacy server requires a person to visit a URL before the call can work.
 
 const MAX_ADDRESSES = 8;
 

@@ -61,8 +61,6 @@ function bytesOf(result: ShapedResult): number {
   }, 0);
 }
 
-// Classifies how a call ended.
-
 /** How a call ended: `ok`, or the kind of failure. */
 export type Outcome = 'ok' | 'tool-error' | 'error' | 'denied' | 'cancelled' | 'timeout';
 

@@ -1,4 +1,4 @@
-/** Pipeline of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, which end with reading resources. */
+/** Pipeline of `list_mcp_resources` and `read_mcp_resource`: the stages of a call, ending with the servers' resources. */
 
 import type { Resource, ResourceTemplate } from '../catalog/accept-lists.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';

@@ -175,8 +175,6 @@ function canAnswerAnyTime({ roots, isStateless }: Session): boolean {
   return roots !== undefined && (!isStateless || typeof roots === 'object');
 }
 
-// Stores the roots of the sessions that use one server, and those that its first process received.
-
 /** The roots of a session: undefined if it does not support roots; `unknown` if its client cannot be asked now. */
 export type SessionRoots = readonly Root[] | undefined | 'unknown';
 

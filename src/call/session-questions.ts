@@ -337,9 +337,6 @@ function declaredFor(session: Session): Params {
   return capabilitiesOf({ ...session, elicit: undefined, sample: undefined });
 }
 
-// Remembers which session was asked to open a page, until its server reports it as done
-// (`notifications/elicitation/complete`).
-
 /** Pages remembered per process; the oldest is dropped first. */
 const MAX_PAGES = 256;
 

@@ -1,4 +1,4 @@
-/** Joins the session router with the work in progress of each process. */
+/** The work of sessions at server processes: which process serves it, and what each process works on now. */
 
 import { Connection } from '../connection/connection.ts';
 import type { ConnectionContext } from '../connection/connection-context.ts';
@@ -90,8 +90,6 @@ export class SessionWork {
     return session === 'several' ? '' : session?.id;
   }
 }
-
-// Tracks the current work of each server process and its session: the only way to route its questions.
 
 /** A call, or other work that a server does for one caller. */
 export interface ServerWork extends Cancellable, SampleCount {

@@ -6,8 +6,7 @@
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
 import { cleanBlock } from '../catalog/clean-block.ts';
-import { type MediaCheckResult, mediaCheck } from '../catalog/media-bytes.ts';
-import { fileEnding } from '../catalog/media-type.ts';
+import { fileEnding, type MediaCheckResult, mediaCheck } from '../catalog/media-bytes.ts';
 import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
 import { cleanRecord, cleanValue, mapSame } from '../policy/clean-value.ts';
@@ -184,8 +183,6 @@ async function save(
     return '';
   }
 }
-
-// Cleans every text of a result that a model may read; a clean result is returned unchanged.
 
 export function cleanResult(result: CallResult): CallResult {
   const content = mapSame(result.content, cleanBlock);

@@ -4,10 +4,9 @@
  */
 
 import type { CallResult } from '../catalog/accept-result.ts';
+import { type Instructions, joinInstructions } from '../catalog/catalog.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
-import { type Instructions, joinInstructions } from '../catalog/instructions.ts';
-import type { Tool } from '../catalog/tool.ts';
-import { toolId } from '../catalog/tool-id.ts';
+import { type Tool, toolId } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { settingsOf } from './settings.ts';

@@ -80,9 +80,6 @@ async function withOutput(
   return result;
 }
 
-// Checks that arguments can be serialized as JSON: a value that cannot is the caller's mistake, not an internal
-// error.
-
 /** Deeper nesting is treated as a circular reference. */
 const MAX_DEPTH = 200;
 /** Values beyond this number are not checked: an invalid one fails when it is sent. */

@@ -12,8 +12,15 @@ import {
   MAX_NAME_CHARS,
   MAX_TITLE_CHARS,
 } from './accept.ts';
-import { type JsonObject, kindOf, MAX_META_BYTES, sizeFault } from './accept-bounds.ts';
-import { acceptExtra, acceptKept, type KeptFields } from './accept-extra.ts';
+import {
+  acceptExtra,
+  acceptKept,
+  type JsonObject,
+  type KeptFields,
+  kindOf,
+  MAX_META_BYTES,
+  sizeFault,
+} from './accept-bounds.ts';
 
 interface Described extends KeptFields {
   readonly name: string;

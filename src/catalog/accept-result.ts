@@ -2,8 +2,7 @@
 
 import type { Era } from '../connection/eras.ts';
 import { isRecord } from '../lib/json.ts';
-import { type JsonObject, kindOf } from './accept-bounds.ts';
-import { unknownMembers } from './accept-extra.ts';
+import { type JsonObject, kindOf, unknownMembers } from './accept-bounds.ts';
 
 interface BlockFields {
   readonly annotations?: Readonly<Record<string, unknown>>;

@@ -3,8 +3,15 @@
 import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-schema.ts';
-import { type JsonObject, kindOf, MAX_META_BYTES, sizeFault } from './accept-bounds.ts';
-import { acceptKept, type KeptFields, unknownMembers } from './accept-extra.ts';
+import {
+  acceptKept,
+  type JsonObject,
+  type KeptFields,
+  kindOf,
+  MAX_META_BYTES,
+  sizeFault,
+  unknownMembers,
+} from './accept-bounds.ts';
 import { readParamHeaders } from './param-headers.ts';
 import { remoteRef } from './schemas/refs.ts';
 import { dialectOf } from './schemas/schema-dialect.ts';

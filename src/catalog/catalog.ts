@@ -11,8 +11,8 @@ import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { AcceptedTool, TaskSupport } from './accept.ts';
 import { acceptTools } from './accept-lists.ts';
 import { cleanKept } from './clean-block.ts';
-import { toolFilter } from './filter.ts';
 import type { Tool, ToolAnnotations } from './tool.ts';
+import { toolFilter } from './tool-filter.ts';
 import {
   assignNames,
   type NameForm,
@@ -351,4 +351,14 @@ export function oneLine(name: string): string {
 /** Compares by code units: the same result on every machine and in every locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface Instructions {
+  readonly server: string;
+  /** Cleaned and bounded by the catalog. */
+  readonly text: string;
+}
+
+export function joinInstructions(all: readonly Instructions[]): string {
+  return all.map(({ server, text }) => `## ${server}\n\n${text}`).join('\n\n');
 }

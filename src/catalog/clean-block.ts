@@ -2,7 +2,7 @@
 
 import { clean, visibleUri } from '../policy/clean.ts';
 import { cleanRecord, mapSame } from '../policy/clean-value.ts';
-import type { KeptFields } from './accept-extra.ts';
+import type { KeptFields } from './accept-bounds.ts';
 import type { ContentBlock, ResourceContents } from './accept-result.ts';
 
 /** Fields with their own cleaning rule, or that are not readable text. */

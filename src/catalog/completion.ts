@@ -6,10 +6,8 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
-import type { JsonObject } from './accept-bounds.ts';
-import { unknownMembers } from './accept-extra.ts';
-import { refusalOf } from './content-errors.ts';
-import { metaOf } from './result-meta.ts';
+import { type JsonObject, unknownMembers } from './accept-bounds.ts';
+import { metaOf, refusalOf } from './content-response.ts';
 
 /** The user is typing, so a late suggestion is useless. */
 const COMPLETE_TIMEOUT_MS = 10_000;

@@ -13,7 +13,7 @@ import type { HiddenReport } from '../policy/hidden-report.ts';
 import type { PinnedPart } from '../policy/pins.ts';
 import type { Pins } from '../policy/pins-store.ts';
 import type { AcceptedList } from './accept-lists.ts';
-import type { ContentCache } from './content-cache.ts';
+import type { ContentCache } from './catalog-cache.ts';
 
 /** A server that does not answer must not delay the lists of all others. */
 const LIST_TIMEOUT_MS = 30_000;

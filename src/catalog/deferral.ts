@@ -2,11 +2,10 @@
 
 import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
-import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
 import { estimateTokens } from './tokens.ts';
-import type { Tool } from './tool.ts';
-import { toolId } from './tool-id.ts';
+import { isForModel, type Tool, toolId } from './tool.ts';
+import type { NameForm } from './tool-names.ts';
 
 export type ToolSearchMode = NonNullable<Settings['toolSearch']>;
 
@@ -83,7 +82,7 @@ export function visibleTools(
 }
 
 /** Returns the deferred tools among these identities; tools that no longer exist are omitted. */
-export function foundTools({ deferred }: Deferral, loaded: Iterable<string>): readonly Tool[] {
+function foundTools({ deferred }: Deferral, loaded: Iterable<string>): readonly Tool[] {
   return [...loaded].flatMap((id) => deferred.get(id) ?? []);
 }
 
@@ -174,4 +173,33 @@ function listing(deferred: readonly Tool[]): string {
   const left = byServer.size - lines.length;
   if (left > 0) lines.push(`- and ${left} more servers`);
   return `${deferred.length} more tools can be found this way:\n${lines.join('\n')}`;
+}
+
+/** Lists the tools of a session under the names that gateway clients see. */
+export type GatewayView = (
+  snapshot: Snapshot,
+  deferral: Deferral,
+  loaded: Iterable<string>,
+  /** True for a client that shows user interfaces of servers: it calls their tools too. */
+  isWithApps: boolean,
+) => readonly Tool[];
+
+/** Renames direct tools once per snapshot, so that the same list is the same array. */
+export function createGatewayView(form: NameForm): GatewayView {
+  const renamed = [
+    new WeakMap<readonly Tool[], readonly Tool[]>(),
+    new WeakMap<readonly Tool[], readonly Tool[]>(),
+  ];
+  return (snapshot, deferral, loaded, isWithApps) => {
+    const rename = (tool: Tool): Tool => ({ ...tool, name: snapshot.nameOf(tool, form) ?? tool.name });
+    const kept = renamed[isWithApps ? 1 : 0];
+    let direct = kept?.get(deferral.direct);
+    if (direct === undefined) {
+      direct = [...deferral.direct, ...(isWithApps ? deferral.appTools : [])].map(rename);
+      kept?.set(deferral.direct, direct);
+    }
+    const { gatewaySearchTool } = deferral;
+    if (gatewaySearchTool === undefined) return direct;
+    return [...direct, gatewaySearchTool, ...foundTools(deferral, loaded).map(rename)];
+  };
 }

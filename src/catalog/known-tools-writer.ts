@@ -6,7 +6,6 @@ import type { Home } from '../config/home.ts';
 import { isRecord } from '../lib/json.ts';
 import { writeAmongNewest } from '../lib/keep-newest.ts';
 import type { AcceptedTool } from './accept.ts';
-import { toolFilter } from './filter.ts';
 import {
   type KnownParameter,
   type KnownTool,
@@ -14,6 +13,7 @@ import {
   knownFile,
   writeKnown,
 } from './known-tools.ts';
+import { toolFilter } from './tool-filter.ts';
 
 /** Three for each server. */
 const MAX_FILES = 1500;

@@ -1,7 +1,10 @@
-/** Maps tool arguments to `Mcp-Param-*` headers: parses declarations in schemas and encodes values. */
+/** Maps tool arguments to `Mcp-Param-*` headers, and checks that the headers of a request match its arguments. */
 
+import type { IncomingHttpHeaders } from 'node:http';
+import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { isRecord } from '../lib/json.ts';
-import { encodeHeaderValue } from '../transport/http-headers.ts';
+import { RPC_HEADER_MISMATCH } from '../lib/json-rpc.ts';
+import { decodeHeaderValue, encodeHeaderValue } from '../transport/http-headers.ts';
 
 /** One mirrored argument: its path in the arguments and its header. */
 export interface ParamHeader {
@@ -134,7 +137,7 @@ export function paramHeaders(
 }
 
 /** Returns the argument of a declaration; undefined if it is not given. */
-export function argumentAt(args: unknown, path: readonly string[]): unknown {
+function argumentAt(args: unknown, path: readonly string[]): unknown {
   let value = args;
   for (const key of path) {
     if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
@@ -144,9 +147,35 @@ export function argumentAt(args: unknown, path: readonly string[]): unknown {
 }
 
 /** Returns the header text of an argument; undefined if it is not mirrored. */
-export function textOf(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   // Beyond 2^53 these digits may differ from those the server reads in the body.
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+const DECIMAL = /^-?\d{1,20}(\.\d{1,20})?$/;
+
+/** Throws if an argument and its header differ. A missing argument needs no header, and its header is ignored. */
+export function checkParams(
+  headers: IncomingHttpHeaders,
+  declared: readonly ParamHeader[],
+  args: unknown,
+): void {
+  for (const { path, header } of declared) {
+    const value = argumentAt(args, path);
+    const expected = textOf(value);
+    if (expected === undefined) continue;
+    const given = headers[header.toLowerCase()];
+    if (typeof given !== 'string') throw mismatch(header, 'is missing');
+    const said = decodeHeaderValue(given);
+    if (said === undefined) throw mismatch(header, 'is not well encoded');
+    const isSame =
+      typeof value === 'number' ? DECIMAL.test(said) && Number(said) === value : said === expected;
+    if (!isSame) throw mismatch(header, 'does not say what the body says');
+  }
+}
+
+function mismatch(header: string, what: string): RpcFailure {
+  return new RpcFailure(RPC_HEADER_MISMATCH, `The header ${header} ${what}.`, { header });
 }

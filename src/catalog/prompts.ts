@@ -9,13 +9,11 @@ import { nearest } from '../lib/nearest.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanRecord, mapSame } from '../policy/clean-value.ts';
-import type { JsonObject } from './accept-bounds.ts';
-import { unknownMembers } from './accept-extra.ts';
+import { type JsonObject, unknownMembers } from './accept-bounds.ts';
 import type { Prompt, PromptArgument } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
 import { cleanBlock, cleanKept } from './clean-block.ts';
-import { offersNone, refusalOf } from './content-errors.ts';
-import { metaOf } from './result-meta.ts';
+import { metaOf, offersNone, refusalOf } from './content-response.ts';
 
 const MAX_MESSAGES = 1_000;
 

@@ -8,13 +8,11 @@ import { isRecord } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean, visibleUri } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
-import type { JsonObject } from './accept-bounds.ts';
-import { unknownMembers } from './accept-extra.ts';
+import { type JsonObject, unknownMembers } from './accept-bounds.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
 import { cleanContents, cleanKept } from './clean-block.ts';
-import { offersNone, refusalOf } from './content-errors.ts';
-import { metaOf } from './result-meta.ts';
+import { metaOf, offersNone, refusalOf } from './content-response.ts';
 
 /** Limit on parts of one resource; real folders have far fewer. */
 const MAX_PARTS = 10_000;

@@ -1,10 +1,10 @@
 /** Searches the newest snapshot; builds the index at the first search and keeps it until the snapshot changes. */
 
-import { isForModel } from './app-tools.ts';
 import type { Snapshot } from './catalog.ts';
 import type { SearchModel } from './search/search-model.ts';
 import type { SearchHit, ToolIndex } from './search/tool-index.ts';
 import type { SearchUsage } from './search-usage.ts';
+import { isForModel } from './tool.ts';
 
 export type Search = (query: string, limit?: number) => Promise<SearchHit[]>;
 

@@ -8,7 +8,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { toolId } from './tool-id.ts';
+import { toolId } from './tool.ts';
 
 /** The name form that a user can choose. */
 export type Naming = 'mcp__' | 'short' | 'plain';

@@ -1,4 +1,7 @@
-/** A tool of the catalog, as `tools --json` prints it. */
+/** A tool of the catalog, as `tools --json` prints it. Adapters use it in browsers: no modules of Node here. */
+
+import { isRecord } from '../lib/json.ts';
+import type { ToolKey } from './tool-names.ts';
 
 export interface ToolAnnotations {
   readonly title?: string;
@@ -30,4 +33,17 @@ export interface Tool {
   readonly icons?: readonly Readonly<Record<string, unknown>>[];
   /** Unknown members of its definition. */
   readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/** False for a tool that only its server's user interface may call (MCP Apps: `_meta.ui.visibility`). */
+export function isForModel({ _meta }: Pick<Tool, '_meta'>): boolean {
+  const ui = _meta?.['ui'];
+  const visibility = isRecord(ui) ? ui['visibility'] : undefined;
+  return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('model');
+}
+
+/** Returns a tool's identity as a map key. */
+export function toolId({ server, tool }: ToolKey): string {
+  // JSON distinguishes ("a", "b__c") from ("a__b", "c"), and different lone surrogates.
+  return JSON.stringify([server, tool]);
 }

@@ -7,8 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { awaitedOwnerOf } from '../call/absent-server.ts';
 import type { ContentList } from '../catalog/content-lists.ts';
 import type { LastFailures } from '../catalog/last-failures.ts';
+import { withCommands } from '../catalog/prompt-commands.ts';
 import type { ListedPrompt } from '../catalog/prompts.ts';
-import { withCommands } from '../catalog/prompts-commands.ts';
 import { presentResource, presentTemplate, type ResourceListing } from '../catalog/resources.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { DEFAULT_FIRST_LIST_WAIT_MS } from '../config/limits.ts';
@@ -200,8 +200,7 @@ export class FirstLists {
   }
 }
 
-// Decides which servers a first list waits for: those with unknown tools that did not fail last time (CON-16).
-
+/** Decides which servers a first list waits for: those with unknown tools that did not fail last time. */
 export class FirstContact {
   readonly #core: HostCore;
   readonly #failures: LastFailures;

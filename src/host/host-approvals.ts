@@ -1,6 +1,6 @@
 /** Applies a host's permission rules to actions other than calls, and saves "always" answers. */
 
-import { decisionOn, type Judged, keepAllowed, approveOwn, type OwnAction } from '../call/approve.ts';
+import { approveOwn, decisionOn, type Judged, keepAllowed, type OwnAction } from '../call/approve.ts';
 import { approveContent, type ContentAction, contentDenial } from '../call/approve-content.ts';
 import type { Approvals } from '../call/call.ts';
 import type { Session } from '../call/session.ts';

@@ -1,4 +1,4 @@
-/** Reads and edits configuration files for a host, which then reloads. */
+/** Reads and edits configuration files and pins for a host, which then reloads. */
 
 import { createHash } from 'node:crypto';
 import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-new-entry.ts';
@@ -183,8 +183,7 @@ async function credentialsOf(core: HostCore, spec: ServerSpec): Promise<ServerOr
   }
 }
 
-// Returns the held-back items of one server for a person to review, and accepts them as shown (POL-3).
-
+/** The held-back items of one server, for a person to review (POL-3). */
 export interface HeldBack {
   readonly held: readonly HeldTool[];
   /** Identifies exactly this response: an acceptance must repeat it. */

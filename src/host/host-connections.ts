@@ -1,7 +1,7 @@
 /** What connections need from the host, and how their events reach the catalog, the content lists and the sessions. */
 
 import type { Questions } from '../call/session-questions.ts';
-import { unknownToolNames } from '../catalog/unknown-tool-names.ts';
+import { unknownToolNames } from '../catalog/tool-filter.ts';
 import { isInProcess, type ServerEntry, type ServerSpec } from '../config/entry.ts';
 import { limitsFor } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';

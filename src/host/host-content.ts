@@ -10,19 +10,18 @@ import {
   type Resource,
   type ResourceTemplate,
 } from '../catalog/accept-lists.ts';
+import { type ContentCache, openContentCache } from '../catalog/catalog-cache.ts';
 import {
   type Completion,
   type CompletionOptions,
   type CompletionRef,
   complete,
 } from '../catalog/completion.ts';
-import { type ContentCache, openContentCache } from '../catalog/content-cache.ts';
 import { type Capability, ContentList } from '../catalog/content-lists.ts';
-import { findMentions, type Mention } from '../catalog/mentions.ts';
-import { attach } from '../catalog/mentions-attach.ts';
+import { metaOf } from '../catalog/content-response.ts';
+import { attach, findMentions, type Mention } from '../catalog/mentions.ts';
+import { commandIn, mayBeOf, mayCollide, readArguments, withCommands } from '../catalog/prompt-commands.ts';
 import { getPrompt, type ListedPrompt, type PromptMessage, type PromptResult } from '../catalog/prompts.ts';
-import { commandIn, mayBeOf, mayCollide, withCommands } from '../catalog/prompts-commands.ts';
-import { readArguments } from '../catalog/prompts-line.ts';
 import {
   presentResource,
   presentTemplate,
@@ -31,7 +30,6 @@ import {
   readResource,
 } from '../catalog/resources.ts';
 import { type ResourceListener, ResourceSubscriptions } from '../catalog/resources-subscribe.ts';
-import { metaOf } from '../catalog/result-meta.ts';
 import { limitsFor } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';

@@ -7,11 +7,18 @@ import { createSession, type Session, type SessionOptions } from '../call/sessio
 import { Questions } from '../call/session-questions.ts';
 import { SessionWork } from '../call/session-work.ts';
 import type { Telemetry } from '../call/telemetry.ts';
-import { type CatalogCache, openCatalogCache } from '../catalog/cache.ts';
 import { Catalog } from '../catalog/catalog.ts';
+import { type CatalogCache, openCatalogCache } from '../catalog/catalog-cache.ts';
 import { CatalogLoader } from '../catalog/catalog-loader.ts';
-import { AGENT, AGENT_REPLY, CALL_TOOL, type Deferral, TOOL_SEARCH } from '../catalog/deferral.ts';
-import { createGatewayView, type GatewayView } from '../catalog/gateway-view.ts';
+import {
+  AGENT,
+  AGENT_REPLY,
+  CALL_TOOL,
+  createGatewayView,
+  type Deferral,
+  type GatewayView,
+  TOOL_SEARCH,
+} from '../catalog/deferral.ts';
 import { type KnownToolsWriter, openKnownToolsWriter } from '../catalog/known-tools-writer.ts';
 import { type LastFailures, openLastFailures } from '../catalog/last-failures.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from '../catalog/resource-tool-definitions.ts';

@@ -1,4 +1,4 @@
-/** Validates the event names of `host.on`, for plain JavaScript. */
+/** Subscriptions to a host's events: checks names and listeners, and filters the events of one session. */
 
 import { PlugboardError } from '../errors.ts';
 import type { Emitter, Unsubscribe } from '../lib/emitter.ts';
@@ -37,8 +37,6 @@ export function checkEvent(name: unknown, listener: unknown): void {
   if (typeof listener !== 'function')
     throw new PlugboardError('USAGE', `the listener of ${JSON.stringify(name)} must be a function`);
 }
-
-// Filters a host's events for one session: its own calls and questions, and all events about servers.
 
 /** Events that identify their call or question by id, with the event that carries the session. */
 const BEGUN_BY: Readonly<Partial<Record<keyof HostEvents, 'call.begin' | 'question'>>> = {

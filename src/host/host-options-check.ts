@@ -156,8 +156,6 @@ export function checkHostOptions(options: unknown, where = 'createHost'): readon
   return checkOptions(options, where === 'createHost' ? CHECKS : SESSION_CHECKS, where, HINTS);
 }
 
-// Validates roots given by a program: a list when it is given, the results of a function each time.
-
 type Roots = Questioned['roots'];
 
 /** Returns undefined if a value is a list of roots, else a description of the expected value. */

@@ -2,7 +2,7 @@
 
 import type { CallEvents } from '../call/call.ts';
 import type { Approve, SessionOptions } from '../call/session.ts';
-import type { CachedList } from '../catalog/cache.ts';
+import type { CachedList } from '../catalog/catalog-cache.ts';
 import type { ToolSearchMode } from '../catalog/deferral.ts';
 import type { Naming } from '../catalog/tool-names.ts';
 import type { Sandbox, ServerEntry, ServerSpec } from '../config/entry.ts';

@@ -1,4 +1,4 @@
-/** A server's state and log messages, in the shapes that other programs read. */
+/** A server's state, description, tools and log messages, in the shapes that other programs read. */
 
 import { decisionOn } from '../call/approve.ts';
 import type { DedicatedReason } from '../call/session-router.ts';
@@ -137,8 +137,7 @@ export function messageOf(
   return { server, level, params, ...(session === undefined ? {} : { session }) };
 }
 
-// A connected server's description of itself, cleaned: name and version, instructions, capabilities.
-
+/** A connected server's description of itself, cleaned. */
 export interface ServerDetails {
   readonly serverInfo?: Implementation;
   /** Also absent if they are held back, see `holdsInstructions`. */
@@ -158,8 +157,6 @@ export function detailsOf(core: HostCore, { name, negotiated }: Connection): Ser
     ...(negotiated === undefined ? {} : { capabilities: cleanRecord(negotiated.capabilities) }),
   };
 }
-
-// Lists the tools of one server for inspection by a person: also those that cannot be called, with the reason.
 
 export interface InspectedTool extends ListedTool {
   /** Why it is held back; `identity`: the server that responds differs from the one that was pinned. */

@@ -293,8 +293,6 @@ function some(names: readonly string[]): string {
   return names.length > 0 && names.length <= SHOWN_NAMES ? `: ${names.join(', ')}` : '';
 }
 
-// Starts the servers of a host: those with unknown tools at once, the others a few at a time.
-
 /**
  * Limit on parallel starts of servers that only refresh a known list, which is served from the cache until then. No
  * caller waits for them, and ten programs that start at once would slow down the ones that callers wait for.

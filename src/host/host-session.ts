@@ -8,11 +8,11 @@ import type { Session } from '../call/session.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import { argumentProblems } from '../call/validate.ts';
 import { type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
+import { joinInstructions } from '../catalog/catalog.ts';
 import type { Completion, CompletionOptions, CompletionRef } from '../catalog/completion.ts';
 import { type Capability, isDeclared } from '../catalog/content-lists.ts';
 import { CALL_TOOL, type Deferral, visibleTools } from '../catalog/deferral.ts';
 import { type DeclaredExtensions, extensionsIn } from '../catalog/extensions.ts';
-import { joinInstructions } from '../catalog/instructions.ts';
 import type { PromptArguments, PromptResult } from '../catalog/prompts.ts';
 import {
   isResourceTool,

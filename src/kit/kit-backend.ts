@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CheckerSource } from '../call/author-check.ts';
-import { checkParams } from '../catalog/param-check.ts';
+import { checkParams } from '../catalog/param-headers.ts';
 import type { Era, Implementation } from '../connection/eras.ts';
 import type { Backend, ClientHandler, ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';

@@ -1,8 +1,7 @@
 /** Extensions of servers for clients: the gateway's declaration, and the routing of extension requests. */
 
-import { isForModel } from '../catalog/app-tools.ts';
 import { declaresMethod, UI_EXTENSION } from '../catalog/extensions.ts';
-import type { Tool } from '../catalog/tool.ts';
+import { isForModel, type Tool } from '../catalog/tool.ts';
 import { RESERVED_META } from '../connection/handed-on.ts';
 import { TASKS_EXTENSION } from '../connection/tasks.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';

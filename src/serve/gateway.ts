@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { checkParams } from '../catalog/param-check.ts';
+import { checkParams } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Implementation } from '../connection/eras.ts';
 import type { Backend, ClientHandler, ListKind } from '../endpoint/backend.ts';

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type CachedList, parseCachedList } from '../catalog/cache.ts';
+import { type CachedList, parseCachedList } from '../catalog/catalog-cache.ts';
 import type { ServerEntry, ServerSpec, Settings } from '../config/entry.ts';
 import type { BuiltIn } from '../config/load.ts';
 import { isRecord } from '../lib/json.ts';

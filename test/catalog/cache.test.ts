@@ -2,7 +2,12 @@ import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CachedList, cacheKey, DEFAULT_TTL_MS, openCatalogCache } from '../../src/catalog/cache.ts';
+import {
+  type CachedList,
+  cacheKey,
+  DEFAULT_TTL_MS,
+  openCatalogCache,
+} from '../../src/catalog/catalog-cache.ts';
 import { homeAt } from '../../src/config/home.ts';
 import { fakeClock } from '../../src/testing/index.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Catalog, readListing } from '../../src/catalog/catalog.ts';
 import { type DeferralOptions, defer, parseMode, visibleTools } from '../../src/catalog/deferral.ts';
 import { estimateTokens } from '../../src/catalog/tokens.ts';
-import { toolId } from '../../src/catalog/tool-id.ts';
+import { toolId } from '../../src/catalog/tool.ts';
 
 function snapshot(count: number, chars = 400): Catalog['snapshot'] {
   const catalog = new Catalog('mcp__', ['tool_search']);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findMentions } from '../../src/catalog/mentions.ts';
-import { MAX_ATTACHED_CHARS, MAX_ATTACHED_RESOURCES } from '../../src/catalog/mentions-attach.ts';
+import { findMentions, MAX_ATTACHED_CHARS, MAX_ATTACHED_RESOURCES } from '../../src/catalog/mentions.ts';
 import { contentServer, count, type Era, hostOver } from './content-host.ts';
 
 const SERVERS = ['docs', 'docs:v2', 'my server'];

@@ -12,7 +12,15 @@ import {
   readValues,
   readWords,
 } from './keywords.ts';
-import { intersect, uniteObjects } from './merge-nodes.ts';
+import {
+  coherent,
+  flattened,
+  intersect,
+  isObjectLike,
+  isPlainUnion,
+  onlyRequires,
+  uniteObjects,
+} from './merge-nodes.ts';
 import { followPointer } from './pointer.ts';
 import {
   bareNode,
@@ -26,7 +34,6 @@ import {
   sortedLimits,
   withNote,
 } from './schema-node.ts';
-import { coherent, flattened, isObjectLike, isPlainUnion, onlyRequires } from './schema-shape.ts';
 
 /** Limit on nesting. Deeper schemas keep their type and lose their contents. */
 const MAX_DEPTH = 32;

@@ -2,7 +2,6 @@
 
 import type { Tool } from '../tool.ts';
 import { Bm25f, type FieldTerms } from './bm25f.ts';
-import { Embedding } from './embedding.ts';
 import { featuresOf } from './features.ts';
 import { type Question, questionOf } from './question.ts';
 import { FIELDS, fieldTexts } from './search-fields.ts';
@@ -10,7 +9,7 @@ import { type Profile, profileOf } from './search-profile.ts';
 import { Similarity } from './similarity.ts';
 import { TermShares } from './term-shares.ts';
 import { termsOf, Vocabulary } from './terms.ts';
-import { dot, type WordVectors } from './word-vectors.ts';
+import { dot, Embedding, type WordVectors } from './word-vectors.ts';
 
 /** Number of candidates from each method for the final ranking. */
 const CANDIDATES_EACH_WAY = 30;

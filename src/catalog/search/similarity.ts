@@ -1,6 +1,6 @@
 /** Computes the similarity of a query's terms and tools' terms, each pair once. */
 
-import type { Embedding } from './embedding.ts';
+import type { Embedding } from './word-vectors.ts';
 
 /** Initial capacity in rows; a query meets some hundred different terms of tools. */
 const FIRST_ROWS = 256;

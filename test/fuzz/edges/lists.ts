@@ -6,8 +6,8 @@ import { acceptPrompts, acceptResources, acceptTemplates } from '../../../src/ca
 import { acceptCallResult } from '../../../src/catalog/accept-result.ts';
 import { Catalog, readListing } from '../../../src/catalog/catalog.ts';
 import { paramHeaders } from '../../../src/catalog/param-headers.ts';
+import { readArguments } from '../../../src/catalog/prompt-commands.ts';
 import { presentPrompt } from '../../../src/catalog/prompts.ts';
-import { readArguments } from '../../../src/catalog/prompts-line.ts';
 import { presentResource, presentTemplate } from '../../../src/catalog/resources.ts';
 import { convert, MAX_BYTES } from '../../../src/catalog/schemas/convert.ts';
 import type { Provider } from '../../../src/catalog/schemas/provider-profile.ts';

@@ -1,6 +1,8 @@
-/** Classifies server errors for missing resources and prompts, and extracts the server's message. */
+/** Responses for resources, prompts and completions: classified errors, and `_meta` of results. */
 
+import { cleanMeta, passedMeta } from '../connection/handed-on.ts';
 import { PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json.ts';
 import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
 
@@ -52,4 +54,15 @@ export function offersNone(
     cause: error,
     detail: error.detail,
   });
+}
+
+/** Returns the `_meta` of a result without keys about the connection; `forModel`: without hidden text. */
+export function metaOf(
+  result: unknown,
+  forModel: boolean,
+): { readonly _meta?: Readonly<Record<string, unknown>> } {
+  const given = isRecord(result) ? result['_meta'] : undefined;
+  if (forModel) return cleanMeta(given);
+  const meta = passedMeta(given);
+  return meta === undefined ? {} : { _meta: meta };
 }
