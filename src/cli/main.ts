@@ -2,7 +2,7 @@
 /** Entry point of the command `plugboard`, and the only place that ends the process. */
 
 import { writeSync } from 'node:fs';
-import { DAEMON_COMMANDS } from '../daemon/protocol/daemon-commands.ts';
+import { DAEMON_COMMANDS } from '../daemon/protocol/hello.ts';
 import { readVersion } from '../lib/version.ts';
 
 const STDOUT = 1;

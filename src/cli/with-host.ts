@@ -3,7 +3,7 @@
 import type { Approve } from '../call/session.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Questioned } from '../connection/questions.ts';
-import { allowsDaemon } from '../daemon/client/wanted.ts';
+import { allowsDaemon } from '../daemon/protocol/daemon-place.ts';
 import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';

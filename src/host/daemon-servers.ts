@@ -5,8 +5,7 @@ import { isStdio, type ServerEntry, type ServerSpec, type Settings } from '../co
 import type { Home } from '../config/home.ts';
 import { isShareable } from '../config/shareable.ts';
 import { type Attached, attachOrStart } from '../daemon/client/attach.ts';
-import { allowsDaemon } from '../daemon/client/wanted.ts';
-import { placeOf } from '../daemon/protocol/daemon-place.ts';
+import { allowsDaemon, placeOf } from '../daemon/protocol/daemon-place.ts';
 import { asPlugboardError } from '../errors.ts';
 import { createAttachedTransport } from '../transport/attached-transport.ts';
 import type { Transport } from '../transport/contract.ts';

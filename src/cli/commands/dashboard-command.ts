@@ -1,7 +1,7 @@
 /** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
 import type { Command } from 'commander';
-import { allowsDaemon } from '../../daemon/client/wanted.ts';
+import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import type { AgentTools } from '../../chat/agent-tools.ts';
 import { loadConfig } from '../../config/load.ts';
-import { allowsDaemon } from '../../daemon/client/wanted.ts';
+import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { checkReach } from '../../endpoint/listen-http.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
@@ -105,7 +105,7 @@ async function relayed(
   workspace: boolean | undefined,
 ): Promise<boolean> {
   const { cwd, env, home, extra, signal } = context;
-  const { relayServe } = await import('../../daemon/client/relay-serve.ts');
+  const { relayServe } = await import('../../daemon/client/relay.ts');
   return relayServe({
     home,
     env,

@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord, parseJson } from '../../lib/json.ts';
-import { isNewer } from '../protocol/build.ts';
-import type { Place } from '../protocol/daemon-place.ts';
+import { type DaemonRecord, isNewer, type Place, readRecord } from '../protocol/daemon-place.ts';
 import { decodeError } from '../protocol/error-codec.ts';
 import {
   type ControlHello,
@@ -15,7 +14,6 @@ import {
   PROTOCOL,
   type Welcome,
 } from '../protocol/hello.ts';
-import { type DaemonRecord, readRecord } from '../protocol/record.ts';
 
 /** Time for the daemon's first line; it loads the configuration before it answers. */
 const WELCOME_MS = 30_000;

@@ -8,10 +8,8 @@ import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json.ts';
-import { placeOf, RECORD_NAME } from '../protocol/daemon-place.ts';
-import type { DaemonReport } from '../protocol/daemon-report.ts';
-import { type ControlHello, FIRST_PROTOCOL } from '../protocol/hello.ts';
-import { type DaemonRecord, readRecord } from '../protocol/record.ts';
+import { type DaemonRecord, placeOf, RECORD_NAME, readRecord } from '../protocol/daemon-place.ts';
+import { type ControlHello, type DaemonReport, FIRST_PROTOCOL } from '../protocol/hello.ts';
 import { attachOrStart, control } from './attach.ts';
 
 /** Starts the daemon unless it runs, and keeps it running without sessions. */

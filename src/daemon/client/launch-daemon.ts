@@ -1,8 +1,8 @@
 /** Starts the daemon once, however many clients request it at the same time, and replaces one of an older build. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -10,10 +10,8 @@ import { isRecord } from '../../lib/json.ts';
 import { withFileLock } from '../../lib/locked-file.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
 import { scriptRunner } from '../../lib/script-runner.ts';
-import { readAmbient } from '../protocol/ambient-file.ts';
-import type { Place } from '../protocol/daemon-place.ts';
+import { type Place, readRecord } from '../protocol/daemon-place.ts';
 import type { Hello } from '../protocol/hello.ts';
-import { readRecord } from '../protocol/record.ts';
 import { type Attached, attach, control, isOutdated } from './attach.ts';
 
 /** Printed by the daemon when it listens. */
@@ -126,4 +124,22 @@ function isReady(child: ChildProcess & { readonly stdout: Readable | null }): Pr
 
 function failed(what: string, { log }: Place): PlugboardError {
   return new PlugboardError('START_FAILED', what, { hint: `See ${log}.` });
+}
+
+/** Stores the variables of the person's shell that the daemon remembers: see `server/ambient-environment.ts`. */
+export function ambientFile({ run }: Home): string {
+  return join(run, 'environment.json');
+}
+
+/** Returns an empty object if there is no file, or it is invalid. */
+export function readAmbient(home: Home): Readonly<Record<string, string>> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(ambientFile(home), 'utf8'));
+    const entries = isRecord(value) ? Object.entries(value) : [];
+    return Object.fromEntries(
+      entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    );
+  } catch {
+    return {};
+  }
 }

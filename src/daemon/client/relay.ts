@@ -7,10 +7,14 @@
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Home } from '../../config/home.ts';
+import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { backoffMs, MAX_REATTACH_TRIES, REATTACH } from '../../lib/retry.ts';
-import { LEAVING, STOPPED } from '../protocol/hello.ts';
+import { placeOf } from '../protocol/daemon-place.ts';
+import { type Hello, LEAVING, STOPPED } from '../protocol/hello.ts';
+import { type Attached, attachOrStart } from './attach.ts';
 import { PendingRequests } from './pending-requests.ts';
 
 /** Time limit for the daemon to finish its work for us. */
@@ -28,7 +32,7 @@ const ENDS: ReadonlyMap<string, End> = new Map<string, End>([
   [`${STOPPED}\n`, 'stopped'],
 ]);
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly input: Readable;
   readonly output: Writable;
   /** The session that was opened first. */
@@ -223,3 +227,36 @@ const LOST = {
     'The daemon was lost while this was worked on, and whether it was done is not known. A new one has taken over: look first, then try again.',
   data: { code: 'CONNECTION_LOST', hint: 'run/daemon.log in the home says what happened to it.' },
 };
+
+interface RelayServeOptions {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  readonly hello: Hello;
+  readonly signal: AbortSignal;
+}
+
+/** Returns false if the daemon cannot serve this session: then the caller serves it itself. */
+export async function relayServe({ home, env, hello, signal }: RelayServeOptions): Promise<boolean> {
+  const place = placeOf(home);
+  if (place === undefined) return false;
+  const open = (): Promise<Attached> => attachOrStart(home, place, env, hello);
+  const first = await open().catch((error: unknown) => {
+    const { message, hint = '' } = asPlugboardError(error);
+    process.stderr.write(`plugboard: this agent does not share servers with others: ${message}. ${hint}\n`);
+  });
+  if (first === undefined) return false;
+  if (!first.welcome.ok) {
+    first.socket.destroy();
+    return false;
+  }
+  const again = async (): Promise<Socket> => {
+    const { socket, welcome } = await open();
+    if (welcome.ok) return socket;
+    socket.destroy();
+    throw new PlugboardError('CONNECTION_LOST', 'The daemon no longer accepts this session', {
+      hint: 'Connect this client again.',
+    });
+  };
+  await relay({ input: process.stdin, output: process.stdout, first: first.socket, again, signal });
+  return true;
+}

@@ -1,15 +1,47 @@
 /** Locates the daemon of a home, and the build of it that this code would start. */
 
-import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
+import { isRecord } from '../../lib/json.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
 import { quickHash } from '../../lib/quick-hash.ts';
 import { readVersion } from '../../lib/version.ts';
-import type { Build } from './build.ts';
+
+export interface Build {
+  readonly version: string;
+  /** Differs whenever the program on disk differs. */
+  readonly id: string;
+  /** Modification time of the program, milliseconds since the epoch. */
+  readonly madeAt: number;
+}
+
+/** True if `a` should replace `b`. Never true both ways, so two builds cannot replace each other forever. */
+export function isNewer(a: Build, b: Build): boolean {
+  const order = compareVersions(a.version, b.version);
+  if (order !== 0) return order > 0;
+  return a.id !== b.id && a.madeAt > b.madeAt;
+}
+
+/** Compares by numbers; a release is newer than its pre-releases. */
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [partsOf(a), partsOf(b)];
+  for (let at = 0; at < 3; at++) {
+    const difference = (left.numbers[at] ?? 0) - (right.numbers[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (left.tag === right.tag) return 0;
+  if (left.tag === '' || right.tag === '') return left.tag === '' ? 1 : -1;
+  return left.tag.localeCompare(right.tag, 'en', { numeric: true });
+}
+
+function partsOf(version: string): { readonly numbers: readonly number[]; readonly tag: string } {
+  const [release = '', ...tag] = version.split('+', 1)[0]?.split('-') ?? [];
+  return { numbers: release.split('.').map((part) => Number(part) || 0), tag: tag.join('-') };
+}
 
 /** Longest socket path that every system accepts (Linux 108 bytes, macOS 104, terminator included). */
 const MAX_SOCKET_BYTES = 103;
@@ -122,4 +154,60 @@ function entryFile(): string | undefined {
 
 function hash(parts: readonly unknown[]): string {
   return quickHash(JSON.stringify(parts)).slice(0, HASH_CHARS);
+}
+
+export interface DaemonRecord {
+  readonly pid: number;
+  /** Undefined for daemons of 0.1.0, which only 0.1.0 attaches to. */
+  readonly protocol: number | undefined;
+  readonly build: Build | undefined;
+  readonly socket: string;
+  /** Sent by every client; a process that cannot read this file cannot attach. */
+  readonly token: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** Returns undefined if the file is missing, invalid, or owned by another user. */
+export function readRecord(file: string): DaemonRecord | undefined {
+  let value: unknown;
+  try {
+    if (!isOurs(lstatSync(file))) return undefined;
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const { pid, protocol, build, socket, token, since } = value;
+  if (typeof pid !== 'number' || typeof since !== 'number') return undefined;
+  if (typeof socket !== 'string' || typeof token !== 'string') return undefined;
+  return {
+    pid,
+    protocol: typeof protocol === 'number' ? protocol : undefined,
+    build: asBuild(build),
+    socket,
+    token,
+    since,
+  };
+}
+
+function asBuild(value: unknown): Build | undefined {
+  if (!isRecord(value)) return undefined;
+  const { version, id, madeAt } = value;
+  if (typeof version !== 'string' || typeof id !== 'string' || typeof madeAt !== 'number') return undefined;
+  return { version, id, madeAt };
+}
+
+/** Returns false if the daemon is disabled. */
+export function allowsDaemon(env: NodeJS.ProcessEnv): boolean {
+  return !['0', 'false', 'off', 'no'].includes(asked(env));
+}
+
+/** Returns true if commands should start the daemon, too. */
+export function wantsDaemon(env: NodeJS.ProcessEnv): boolean {
+  return ['1', 'true', 'on', 'yes'].includes(asked(env));
+}
+
+function asked(env: NodeJS.ProcessEnv): string {
+  return (env['PLUGBOARD_DAEMON'] ?? '').toLowerCase();
 }

@@ -3,11 +3,33 @@
 import { findHome } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { appendRotating } from '../../lib/rotating-file.ts';
+import { clean } from '../../policy/clean.ts';
 import { startDaemon, stopIdleFirstDaemons } from '../client/control.ts';
 import { READY } from '../client/launch-daemon.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
 import { Daemon } from './daemon.ts';
-import { openLogFile } from './log-file.ts';
+
+const MAX_BYTES: number = 1024 * 1024;
+const MAX_LINE_CHARS = 4_096;
+
+interface LogFile {
+  write(message: string): void;
+}
+
+/** The daemon's log: a file of bounded size without secrets. */
+function openLogFile(file: string, now: () => number): LogFile {
+  return {
+    write(message) {
+      const text = clean(message, { multiline: false, max: MAX_LINE_CHARS });
+      try {
+        appendRotating(file, `${new Date(now()).toISOString()} ${process.pid} ${text}\n`, MAX_BYTES);
+      } catch {
+        // The home is gone, or the disk is full: logging errors must not end sessions.
+      }
+    },
+  };
+}
 
 async function main(): Promise<void> {
   const { env } = process;

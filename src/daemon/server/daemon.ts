@@ -11,12 +11,19 @@ import { isRecord } from '../../lib/json.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { Traffic } from '../../manage/traffic.ts';
 import { firstLine } from '../client/attach.ts';
-import type { Build } from '../protocol/build.ts';
-import { buildOf, newSocketPath, type Place, removeStaleSockets } from '../protocol/daemon-place.ts';
-import type { DaemonReport } from '../protocol/daemon-report.ts';
+import {
+  type Build,
+  buildOf,
+  type DaemonRecord,
+  newSocketPath,
+  type Place,
+  readRecord,
+  removeStaleSockets,
+} from '../protocol/daemon-place.ts';
 import { encodeError } from '../protocol/error-codec.ts';
 import {
   type ControlHello,
+  type DaemonReport,
   type Hello,
   type HttpListen,
   LEAVING,
@@ -26,7 +33,6 @@ import {
   STOPPED,
   type Welcome,
 } from '../protocol/hello.ts';
-import { type DaemonRecord, readRecord } from '../protocol/record.ts';
 import { runCommandSession } from './command-session.ts';
 import { type Acquired, type Scope, type SharedHost, SharedHosts } from './hosts.ts';
 import { HttpSession } from './http-session.ts';

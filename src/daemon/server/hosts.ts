@@ -17,9 +17,8 @@ import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { addOptional } from '../../transport/launch.ts';
 import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/workspace-entry.ts';
 import type { RequestedServer, SessionContext, SessionHello } from '../protocol/hello.ts';
-import { AmbientEnvironment } from './ambient-environment.ts';
 import { type ProcessOwner, ProcessSharing } from './process-sharing.ts';
-import { sessionDifferences, visibleEnvironment } from './session-environment.ts';
+import { AmbientEnvironment, sessionDifferences, visibleEnvironment } from './session-environment.ts';
 
 type Approvals = 'client' | 'enforce';
 export type ServerHello = Extract<SessionHello, { kind: 'server' }>;

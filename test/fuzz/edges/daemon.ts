@@ -10,7 +10,7 @@ import { homeAt } from '../../../src/config/home.ts';
 import { greet } from '../../../src/daemon/client/attach.ts';
 import { relay } from '../../../src/daemon/client/relay.ts';
 import { PROTOCOL } from '../../../src/daemon/protocol/hello.ts';
-import { type DaemonRecord, readRecord } from '../../../src/daemon/protocol/record.ts';
+import { type DaemonRecord, readRecord } from '../../../src/daemon/protocol/daemon-place.ts';
 import { Daemon } from '../../../src/daemon/server/daemon.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { type Edge, orRefused } from '../edge.ts';

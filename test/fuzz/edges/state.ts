@@ -15,7 +15,7 @@ import { dirname, join, relative } from 'node:path';
 import { knownCount, knownTools } from '../../../src/catalog/known-tools.ts';
 import type { ServerSpec } from '../../../src/config/entry.ts';
 import { homeAt } from '../../../src/config/home.ts';
-import { readRecord } from '../../../src/daemon/protocol/record.ts';
+import { readRecord } from '../../../src/daemon/protocol/daemon-place.ts';
 import { createHost, type Host } from '../../../src/host/host.ts';
 import { openTrust } from '../../../src/policy/trust.ts';
 import { openSecrets } from '../../../src/secrets/store.ts';
