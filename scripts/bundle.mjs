@@ -118,7 +118,12 @@ const files = [
   },
   { name: 'complete', entry: 'cli/completion/run-complete.ts', apart: {} },
   // Here import() becomes require(), which does not wake the loader for ES modules.
-  { name: 'remote', entry: 'daemon/client/quick.ts', apart: errors, supported: { 'dynamic-import': false } },
+  {
+    name: 'remote',
+    entry: 'daemon/client/run-in-daemon.ts',
+    apart: errors,
+    supported: { 'dynamic-import': false },
+  },
   {
     name: 'plugboard',
     entry: 'cli/main.ts',
@@ -128,7 +133,7 @@ const files = [
       'cli/ask-for-daemon.ts': './other-commands.cjs',
       'cli/completion/run-complete.ts': './complete.cjs',
       'cli/workspace-program.ts': './workspace.cjs',
-      'daemon/client/quick.ts': './remote.cjs',
+      'daemon/client/run-in-daemon.ts': './remote.cjs',
     },
     supported: { 'dynamic-import': false },
   },

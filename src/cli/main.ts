@@ -2,7 +2,7 @@
 /** Entry point of the command `plugboard`, and the only place that ends the process. */
 
 import { writeSync } from 'node:fs';
-import { DAEMON_COMMANDS } from '../daemon/protocol/hello.ts';
+import { DAEMON_COMMANDS } from '../daemon/protocol/daemon-messages.ts';
 import { readVersion } from '../lib/version.ts';
 
 const STDOUT = 1;
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const command = words.find((word) => word !== '--json') ?? '';
   // A relay, or a command that a running daemon can run. Commands that only read files need no daemon.
   if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !words.includes('--no-connect')) {
-    const { runQuickly } = await import('../daemon/client/quick.ts');
+    const { runQuickly } = await import('../daemon/client/run-in-daemon.ts');
     const status = await runQuickly(words, process.env, async (question) => {
       const { askForDaemon } = await import('./ask-for-daemon.ts');
       return askForDaemon(question, words.includes('--json'));

@@ -22,21 +22,21 @@ interface Owner {
 
 /** Returns undefined if the server must be a child of this process; logs the reason unless a person chose it. */
 export async function openShared(host: Owner, spec: ServerSpec): Promise<Transport | undefined> {
-  if (!isStdio(spec.entry) || !isShareable(spec.entry) || !wantsDaemon(host)) return undefined;
+  if (!isStdio(spec.entry) || !isShareable(spec.entry) || !mayUseDaemon(host)) return undefined;
   try {
-    const { socket, welcome } = await attach(host, spec);
-    if (welcome.ok) return createAttachedTransport(socket);
+    const { socket, response } = await attach(host, spec);
+    if (response.ok) return createAttachedTransport(socket);
     socket.destroy();
-    throw new Error('the daemon has it configured otherwise');
+    throw new Error('the daemon has a different configuration for it');
   } catch (error) {
     const { message, hint } = asPlugboardError(error);
     const why = hint === undefined ? message : `${message} (${hint})`;
-    host.log(spec.name, 'warning', `it is not shared with other agents: ${why}`);
+    host.log(spec.name, 'warning', `Not shared with other agents: ${why}`);
     return undefined;
   }
 }
 
-function wantsDaemon({ options, env, config }: Owner): boolean {
+function mayUseDaemon({ options, env, config }: Owner): boolean {
   // A sandbox applies to this agent only.
   const confined = options.sandbox !== undefined || options.sandboxState !== undefined;
   return !confined && allowsDaemon(env) && config.settings.daemon !== false;

@@ -2,7 +2,7 @@
 
 import type { Duplex } from 'node:stream';
 import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
-import { LEAVING, type ServerFrame, STOPPED } from '../daemon/protocol/hello.ts';
+import { LEAVING, type ServerFrame, STOPPED } from '../daemon/protocol/daemon-messages.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';

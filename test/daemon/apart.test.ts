@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ServerUse } from '../../src/daemon/protocol/hello.ts';
+import type { ServerUse } from '../../src/daemon/protocol/daemon-messages.ts';
 import { DaemonWorld } from '../world/daemon-world.ts';
 
 let world: DaemonWorld;

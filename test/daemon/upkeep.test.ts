@@ -155,7 +155,7 @@ it('CON-11: an agent is served when no daemon is available, and its stderr gives
     expect({ pids: [Number(pid)], daemons: long.daemonProcesses(), said: agent.said }).toEqual({
       pids: long.servers(),
       daemons: [],
-      said: `plugboard: this agent does not share servers with others: The daemon did not start. See ${long.home}/run/daemon.log.\n`,
+      said: `plugboard: servers are not shared with other agents: The daemon did not start. See ${long.home}/run/daemon.log.\n`,
     });
   } finally {
     await long.close();

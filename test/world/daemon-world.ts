@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { DaemonReport } from '../../src/daemon/protocol/hello.ts';
+import type { DaemonReport } from '../../src/daemon/protocol/daemon-messages.ts';
 import { Agent } from '../daemon/agent.ts';
 import { environmentOf, processes } from './processes.ts';
 

@@ -2,8 +2,8 @@
 
 import { Argument, type Command } from 'commander';
 import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
+import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/daemon-messages.ts';
 import { placeOf } from '../../daemon/protocol/daemon-place.ts';
-import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/hello.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';

@@ -55,7 +55,7 @@ async function fromDaemon(
     home,
     env,
     signal,
-    hello: {
+    request: {
       kind: 'http',
       cwd,
       env,

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import type { AgentTools } from '../../chat/agent-tools.ts';
 import { loadConfig } from '../../config/load.ts';
+import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
 import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { checkReach } from '../../endpoint/listen-http.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -101,7 +102,7 @@ function isShared({ env, verbose }: Context, flags: Flags): boolean {
 /** False if the daemon cannot serve this session. */
 async function relayed(
   context: Context,
-  approvals: 'client' | 'enforce',
+  approvals: Approvals,
   workspace: boolean | undefined,
 ): Promise<boolean> {
   const { cwd, env, home, extra, signal } = context;
@@ -110,7 +111,7 @@ async function relayed(
     home,
     env,
     signal,
-    hello: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
+    request: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
   });
 }
 
@@ -129,7 +130,7 @@ async function inDaemon(
     home,
     env,
     signal,
-    hello: {
+    request: {
       kind: 'http',
       cwd,
       env,
@@ -284,10 +285,9 @@ function workspaceOf({ workspace, agent }: Flags): boolean | undefined {
   return agent === true ? true : undefined;
 }
 
-function approvalsOf(flags: Flags): 'client' | 'enforce' {
+function approvalsOf(flags: Flags): Approvals {
   const given = textFlag(flags, 'approvals') ?? 'client';
-  if (given !== 'client' && given !== 'enforce')
-    throw usage(`--approvals is client or enforce, not ${JSON.stringify(given)}.`);
+  if (!isApprovals(given)) throw usage(`--approvals is client or enforce, not ${JSON.stringify(given)}.`);
   return given;
 }
 

@@ -4,26 +4,26 @@ import { connect, type Socket } from 'node:net';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord, parseJson } from '../../lib/json.ts';
+import {
+  type AttachMessage,
+  type AttachRequest,
+  type AttachResponse,
+  type ControlRequest,
+  FIRST_PROTOCOL,
+  PROTOCOL,
+} from '../protocol/daemon-messages.ts';
 import { type DaemonRecord, isNewer, type Place, readRecord } from '../protocol/daemon-place.ts';
 import { decodeError } from '../protocol/error-codec.ts';
-import {
-  type ControlHello,
-  FIRST_PROTOCOL,
-  type Greeting,
-  type Hello,
-  PROTOCOL,
-  type Welcome,
-} from '../protocol/hello.ts';
 
 /** Time for the daemon's first line; it loads the configuration before it answers. */
-const WELCOME_MS = 30_000;
+const FIRST_LINE_MS = 30_000;
 /** Limit on a first line, which contains an environment and an argv. */
 const MAX_FIRST_BYTES: number = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export interface Attached {
   readonly socket: Socket;
-  readonly welcome: Omit<Welcome, 'error'>;
+  readonly response: Omit<AttachResponse, 'error'>;
   /** The reason for the refusal, if the daemon gave one. */
   readonly error: PlugboardError | undefined;
 }
@@ -33,24 +33,24 @@ export async function attachOrStart(
   home: Home,
   place: Place,
   env: NodeJS.ProcessEnv,
-  hello: Hello,
+  request: AttachRequest,
 ): Promise<Attached> {
-  const attached = await attach(place, hello);
+  const attached = await attach(place, request);
   if (attached !== undefined) return attached;
   // Imported lazily: a relay keeps loaded code in memory, and only the first one has to start a process.
   const { startAndAttach } = await import('./launch-daemon.ts');
-  return startAndAttach(home, place, env, hello);
+  return startAndAttach(home, place, env, request);
 }
 
 /**
  * Returns undefined if no daemon runs, or if it must be replaced by our build. Rejects if the running daemon has a
  * newer protocol than ours, or responds with an invalid line.
  */
-export async function attach(place: Place, hello: Hello): Promise<Attached | undefined> {
+export async function attach(place: Place, request: AttachRequest): Promise<Attached | undefined> {
   const known = readRecord(place.record);
   if (known === undefined || isOutdated(known, place)) return undefined;
   if (known.protocol !== PROTOCOL) throw tooNew(known);
-  return greet(known, hello);
+  return sendRequest(known, request);
 }
 
 /** True if the running daemon must be replaced by our build. */
@@ -59,19 +59,20 @@ export function isOutdated({ protocol = FIRST_PROTOCOL, build }: DaemonRecord, p
 }
 
 /** Sends a control message, to a daemon of any version. */
-export async function control(daemon: DaemonRecord, hello: ControlHello): Promise<Attached | undefined> {
-  return greet(daemon, hello, daemon.protocol ?? FIRST_PROTOCOL);
+export async function control(daemon: DaemonRecord, request: ControlRequest): Promise<Attached | undefined> {
+  return sendRequest(daemon, request, daemon.protocol ?? FIRST_PROTOCOL);
 }
 
-export async function greet(
+/** Returns undefined if nothing listens there, or the daemon is shutting down. */
+export async function sendRequest(
   daemon: DaemonRecord,
-  hello: Hello,
+  request: AttachRequest,
   protocol: number = PROTOCOL,
 ): Promise<Attached | undefined> {
   const socket = await reach(daemon.socket);
   if (socket === undefined) return undefined;
-  const greeting: Greeting = { plugboard: protocol, token: daemon.token, hello };
-  socket.write(`${JSON.stringify(greeting)}\n`);
+  const message: AttachMessage = { plugboard: protocol, token: daemon.token, hello: request };
+  socket.write(`${JSON.stringify(message)}\n`);
   const line = await firstLine(socket);
   // The daemon closed the connection before its response: it is shutting down.
   if (line === undefined) return undefined;
@@ -82,13 +83,13 @@ export async function greet(
       hint: 'Run `plugboard daemon stop`.',
     });
   }
-  const welcome = { ok: value['ok'], result: value['result'] };
-  return { socket, welcome, error: decodeError(value['error']) };
+  const response = { ok: value['ok'], result: value['result'] };
+  return { socket, response, error: decodeError(value['error']) };
 }
 
 function tooNew({ build }: DaemonRecord): PlugboardError {
   const version = build?.version ?? 'of another version';
-  return new PlugboardError('START_FAILED', `The daemon that runs is newer than this program (${version})`, {
+  return new PlugboardError('START_FAILED', `The running daemon is newer than this program (${version})`, {
     hint: 'Upgrade this installation of Plugboard, or run `plugboard daemon stop` with it.',
   });
 }
@@ -142,9 +143,9 @@ export function firstLine(socket: Socket): Promise<string | undefined> {
       () =>
         done(() => {
           socket.destroy();
-          reject(new PlugboardError('TIMEOUT', `No first line within ${WELCOME_MS / 1000} s`));
+          reject(new PlugboardError('TIMEOUT', `No first line within ${FIRST_LINE_MS / 1000} s`));
         }),
-      WELCOME_MS,
+      FIRST_LINE_MS,
     );
     socket.on('data', onData);
     socket.once('end', onEnd);

@@ -8,17 +8,17 @@ import { join } from 'node:path';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json.ts';
+import { type ControlRequest, type DaemonReport, FIRST_PROTOCOL } from '../protocol/daemon-messages.ts';
 import { type DaemonRecord, placeOf, RECORD_NAME, readRecord } from '../protocol/daemon-place.ts';
-import { type ControlHello, type DaemonReport, FIRST_PROTOCOL } from '../protocol/hello.ts';
 import { attachOrStart, control } from './attach.ts';
 
 /** Starts the daemon unless it runs, and keeps it running without sessions. */
 export async function startDaemon(home: Home, env: NodeJS.ProcessEnv): Promise<DaemonReport> {
   const place = placeOf(home);
   if (place === undefined) throw new PlugboardError('START_FAILED', 'This build has no daemon');
-  const { socket, welcome } = await attachOrStart(home, place, env, { kind: 'stay' });
+  const { socket, response } = await attachOrStart(home, place, env, { kind: 'stay' });
   socket.destroy();
-  return asReport(welcome.result);
+  return asReport(response.result);
 }
 
 export async function reportDaemons(home: Home): Promise<readonly DaemonReport[]> {
@@ -51,22 +51,22 @@ export async function stopIdleFirstDaemons(home: Home): Promise<void> {
 /** Returns the responses of the running daemons; each has closed its end by then. */
 async function askAll(
   home: Home,
-  hello: ControlHello,
+  request: ControlRequest,
   wanted: (daemon: DaemonRecord) => boolean = () => true,
 ): Promise<readonly unknown[]> {
   const answers = await Promise.all(
     recordsOf(home)
       .filter(wanted)
       .map(async (daemon) => {
-        const attached = await control(daemon, hello);
+        const attached = await control(daemon, request);
         if (attached === undefined) return [];
-        const { socket, welcome } = attached;
+        const { socket, response } = attached;
         await new Promise<void>((resolve) => {
           socket.once('end', () => socket.end());
           socket.once('close', () => resolve());
           socket.resume();
         });
-        return [welcome.result];
+        return [response.result];
       }),
   );
   return answers.flat();

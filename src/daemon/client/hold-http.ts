@@ -5,21 +5,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json.ts';
+import { type HttpListening, type SessionRequest, STOPPED } from '../protocol/daemon-messages.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
-import { type HttpListening, type SessionHello, STOPPED } from '../protocol/hello.ts';
 import { attachOrStart } from './attach.ts';
 
 const MAX_TRIES = 8;
 const FIRST_PAUSE_MS = 50;
 /** Time limit for the daemon to let running calls finish. */
-const GOODBYE_MS = 15_000;
+const CLOSE_MS = 15_000;
 
-type HttpHello = Extract<SessionHello, { kind: 'http' }>;
+type HttpSessionRequest = Extract<SessionRequest, { kind: 'http' }>;
 
 export interface HoldHttpOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  readonly hello: HttpHello;
+  readonly request: HttpSessionRequest;
   readonly signal: AbortSignal;
 }
 
@@ -29,27 +29,35 @@ export interface HeldHttp extends HttpListening {
 }
 
 /** Returns undefined if the configuration disables the daemon; rejects if the daemon cannot listen there. */
-export async function holdHttp({ home, env, hello, signal }: HoldHttpOptions): Promise<HeldHttp | undefined> {
+export async function holdHttp({
+  home,
+  env,
+  request,
+  signal,
+}: HoldHttpOptions): Promise<HeldHttp | undefined> {
   const place = placeOf(home);
   if (place === undefined) return undefined;
-  const open = async (wanted: HttpHello): Promise<SuspendedRequests | undefined> => {
-    const { socket, welcome, error } = await attachOrStart(home, place, env, wanted);
-    if (welcome.ok) return { socket, listening: asListening(welcome.result) };
+  const open = async (wanted: HttpSessionRequest): Promise<HeldAddress | undefined> => {
+    const { socket, response, error } = await attachOrStart(home, place, env, wanted);
+    if (response.ok) return { socket, listening: asListening(response.result) };
     socket.destroy();
     if (error !== undefined) throw error;
     return undefined;
   };
-  const first = await open(hello);
+  const first = await open(request);
   if (first === undefined) return undefined;
   const { url, page } = first.listening;
   // Clients and bookmarks use this address now.
-  const again: HttpHello = { ...hello, listen: { ...hello.listen, port: Number(new URL(url).port) } };
+  const again: HttpSessionRequest = {
+    ...request,
+    listen: { ...request.listen, port: Number(new URL(url).port) },
+  };
   return { url, page, closed: hold(first, () => reopened(() => open(again)), signal) };
 }
 
 export interface StartPageOptions extends Pick<HoldHttpOptions, 'home' | 'env'> {
   readonly cwd: string;
-  readonly servers: HttpHello['servers'];
+  readonly servers: HttpSessionRequest['servers'];
   /** Token of the page. */
   readonly manageToken: string;
 }
@@ -64,7 +72,7 @@ export async function startPage({
 }: StartPageOptions): Promise<string | undefined> {
   const place = placeOf(home);
   if (place === undefined) return undefined;
-  const { socket, welcome, error } = await attachOrStart(home, place, env, {
+  const { socket, response, error } = await attachOrStart(home, place, env, {
     kind: 'http',
     cwd,
     env,
@@ -73,17 +81,17 @@ export async function startPage({
   });
   socket.destroy();
   if (error !== undefined) throw error;
-  return welcome.ok ? asListening(welcome.result).page : undefined;
+  return response.ok ? asListening(response.result).page : undefined;
 }
 
-interface SuspendedRequests {
+interface HeldAddress {
   readonly socket: Socket;
   readonly listening: HttpListening;
 }
 
 async function hold(
-  first: SuspendedRequests,
-  reopen: () => Promise<SuspendedRequests>,
+  first: HeldAddress,
+  reopen: () => Promise<HeldAddress>,
   signal: AbortSignal,
 ): Promise<'ended' | 'stopped'> {
   for (let held = first; ; held = await reopen()) {
@@ -99,7 +107,7 @@ function ended(socket: Socket, signal: AbortSignal): Promise<string> {
     let text = '';
     const leave = (): void => {
       socket.end();
-      setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+      setTimeout(() => socket.destroy(), CLOSE_MS).unref();
     };
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
@@ -116,12 +124,14 @@ function ended(socket: Socket, signal: AbortSignal): Promise<string> {
 }
 
 /** Retries, because the old daemon may hold the port until its last call has ended. */
-async function reopened(open: () => Promise<SuspendedRequests | undefined>): Promise<SuspendedRequests> {
+async function reopened(open: () => Promise<HeldAddress | undefined>): Promise<HeldAddress> {
   for (let tries = 1; ; tries++) {
     try {
       const held = await open();
       if (held !== undefined) return held;
-      throw new PlugboardError('CONNECTION_LOST', 'The daemon no longer accepts this session');
+      throw new PlugboardError('CONNECTION_LOST', 'The daemon no longer accepts this session', {
+        hint: 'Run the command again.',
+      });
     } catch (error) {
       if (tries === MAX_TRIES) throw error;
     }

@@ -10,8 +10,8 @@ import { isRecord } from '../../lib/json.ts';
 import { withFileLock } from '../../lib/locked-file.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
 import { scriptRunner } from '../../lib/script-runner.ts';
+import type { AttachRequest } from '../protocol/daemon-messages.ts';
 import { type Place, readRecord } from '../protocol/daemon-place.ts';
-import type { Hello } from '../protocol/hello.ts';
 import { type Attached, attach, control, isOutdated } from './attach.ts';
 
 /** Printed by the daemon when it listens. */
@@ -37,22 +37,22 @@ export async function startAndAttach(
   home: Home,
   place: Place,
   env: NodeJS.ProcessEnv,
-  hello: Hello,
+  request: AttachRequest,
 ): Promise<Attached> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const early = await withFileLock(place.lock, async () => {
       // Another client may have started it while we waited for the lock.
-      const running = await attach(place, hello);
+      const running = await attach(place, request);
       if (running === undefined) {
         const stays = await replaceOlder(place);
         await start(home, place, env, stays);
       }
       return running;
     });
-    const attached = early ?? (await attach(place, hello));
+    const attached = early ?? (await attach(place, request));
     if (attached !== undefined) return attached;
   }
-  throw failed('The daemon ends as soon as it is started', place);
+  throw failed('The daemon exits as soon as it is started', place);
 }
 
 /** Asks a daemon of an older build to hand over; true if it was set to keep running without sessions. */
@@ -60,7 +60,7 @@ async function replaceOlder(place: Place): Promise<boolean> {
   const known = readRecord(place.record);
   if (known === undefined || !isOutdated(known, place)) return false;
   const asked = await control(known, { kind: 'handover' });
-  const result = asked?.welcome.result;
+  const result = asked?.response.result;
   asked?.socket.destroy();
   return isRecord(result) && result['stays'] === true;
 }
@@ -126,7 +126,7 @@ function failed(what: string, { log }: Place): PlugboardError {
   return new PlugboardError('START_FAILED', what, { hint: `See ${log}.` });
 }
 
-/** Stores the variables of the person's shell that the daemon remembers: see `server/ambient-environment.ts`. */
+/** Stores the variables of the person's shell that the daemon remembers: see `server/session-environment.ts`. */
 export function ambientFile({ run }: Home): string {
   return join(run, 'environment.json');
 }

@@ -12,13 +12,13 @@ import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { backoffMs, MAX_REATTACH_TRIES, REATTACH } from '../../lib/retry.ts';
+import { type AttachRequest, LEAVING, STOPPED } from '../protocol/daemon-messages.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
-import { type Hello, LEAVING, STOPPED } from '../protocol/hello.ts';
 import { type Attached, attachOrStart } from './attach.ts';
 import { PendingRequests } from './pending-requests.ts';
 
 /** Time limit for the daemon to finish its work for us. */
-const GOODBYE_MS = 15_000;
+const CLOSE_MS = 15_000;
 /** How long responses are awaited when this process is asked to end. */
 const GRACE_MS = 5_000;
 const LIST_KINDS = ['tools', 'resources', 'prompts'];
@@ -38,7 +38,7 @@ interface RelayOptions {
   /** The session that was opened first. */
   readonly first: Socket;
   /** Opens another session, with another daemon if necessary. */
-  readonly again: () => Promise<Socket>;
+  readonly reattach: () => Promise<Socket>;
   /** Aborted when this process is asked to end. */
   readonly signal: AbortSignal;
 }
@@ -56,9 +56,9 @@ class Relay {
   readonly #pending = new PendingRequests();
   readonly #incoming: LineCutter;
   #socket: Socket | undefined;
-  #clientLeft = false;
+  #clientGone = false;
   /** A person stopped the daemon: no other is started before the client's next message. */
-  #asleep = false;
+  #waitsForClient = false;
   #finish: () => void = () => {};
   #fail: (error: unknown) => void = () => {};
   #onAnswered: () => void = () => {};
@@ -82,13 +82,13 @@ class Relay {
       input.once('end', () => {
         this.#incoming.end();
         // A script that pipes its requests in gets its responses.
-        void this.#leaveWhenAnswered();
+        void this.#closeWhenAnswered();
       });
       input.once('close', () => {
-        if (!input.readableEnded) this.#leave();
+        if (!input.readableEnded) this.#closeSession();
       });
-      output.once('error', () => this.#leave());
-      const asked = (): void => void this.#leaveWhenAnswered();
+      output.once('error', () => this.#closeSession());
+      const asked = (): void => void this.#closeWhenAnswered();
       if (signal.aborted) asked();
       else signal.addEventListener('abort', asked, { once: true });
       this.#use(first);
@@ -120,13 +120,13 @@ class Relay {
       if (this.#socket === socket) this.#lost(end);
     });
     socket.resume();
-    if (this.#clientLeft) socket.end();
+    if (this.#clientGone) socket.end();
   }
 
   #fromClient(line: Buffer): void {
     if (line.length === 1) return;
     this.#pending.sent(line);
-    if (this.#asleep) this.#wake();
+    if (this.#waitsForClient) this.#reconnect();
     else this.#toDaemon(line);
   }
 
@@ -144,36 +144,36 @@ class Relay {
 
   #lost(end: End): void {
     this.#socket = undefined;
-    if (this.#clientLeft) {
+    if (this.#clientGone) {
       this.#finish();
       return;
     }
     for (const requestId of this.#pending.takeQuestions()) {
-      this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+      this.#notifyClient({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
     // Only a daemon that shut down properly is known to have started no request that it did not answer.
     const lost = end === 'lost' ? this.#pending.takeLost() : [];
-    for (const id of lost) this.#tell({ jsonrpc: '2.0', id, error: LOST });
-    this.#asleep = end === 'stopped' && !this.#pending.hasPending;
-    if (!this.#asleep) this.#wake();
+    for (const id of lost) this.#notifyClient({ jsonrpc: '2.0', id, error: LOST_REPLY });
+    this.#waitsForClient = end === 'stopped' && !this.#pending.hasPending;
+    if (!this.#waitsForClient) this.#reconnect();
   }
 
-  #wake(): void {
-    this.#asleep = false;
+  #reconnect(): void {
+    this.#waitsForClient = false;
     this.#options.input.pause();
     this.#recover().catch((error: unknown) => this.#fail(error));
   }
 
   async #recover(): Promise<void> {
     const socket = await this.#reattach();
-    const again = this.#pending.repeated();
+    const repeated = this.#pending.repeated();
     this.#use(socket);
     for (const frame of this.#pending.opening()) this.#toDaemon(lineOf(frame));
-    for (const line of again) this.#toDaemon(line);
+    for (const line of repeated) this.#toDaemon(line);
     if (this.#pending.isInitialized) {
       // The session's loaded tools are gone, and the new daemon may have other lists.
       for (const kind of LIST_KINDS) {
-        this.#tell({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
+        this.#notifyClient({ jsonrpc: '2.0', method: `notifications/${kind}/list_changed` });
       }
     }
     this.#options.input.resume();
@@ -182,7 +182,7 @@ class Relay {
   async #reattach(): Promise<Socket> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#options.again();
+        return await this.#options.reattach();
       } catch (error) {
         if (tries === MAX_REATTACH_TRIES) throw error;
       }
@@ -190,22 +190,22 @@ class Relay {
     }
   }
 
-  #tell(message: object): void {
+  #notifyClient(message: object): void {
     this.#toClient(lineOf(message));
   }
 
   /** Handles the end of the client: the daemon ends its work for it, and closes the socket when that is done. */
-  #leave(): void {
-    if (this.#clientLeft) return;
-    this.#clientLeft = true;
-    if (this.#asleep) this.#finish();
+  #closeSession(): void {
+    if (this.#clientGone) return;
+    this.#clientGone = true;
+    if (this.#waitsForClient) this.#finish();
     if (this.#socket === undefined) return;
     this.#socket.end();
     this.#socket.resume();
-    setTimeout(() => this.#socket?.destroy(), GOODBYE_MS).unref();
+    setTimeout(() => this.#socket?.destroy(), CLOSE_MS).unref();
   }
 
-  async #leaveWhenAnswered(): Promise<void> {
+  async #closeWhenAnswered(): Promise<void> {
     this.#options.input.pause();
     if (this.#pending.hasPending) {
       const answered = new Promise<void>((resolve) => {
@@ -213,7 +213,7 @@ class Relay {
       });
       await Promise.race([answered, delay(GRACE_MS)]);
     }
-    this.#leave();
+    this.#closeSession();
   }
 }
 
@@ -221,42 +221,44 @@ function lineOf(message: object): Buffer {
   return Buffer.from(`${JSON.stringify(message)}\n`);
 }
 
-const LOST = {
+const LOST_REPLY = {
   code: RPC_INTERNAL_ERROR,
-  message:
-    'The daemon was lost while this was worked on, and whether it was done is not known. A new one has taken over: look first, then try again.',
-  data: { code: 'CONNECTION_LOST', hint: 'run/daemon.log in the home says what happened to it.' },
+  message: 'The daemon ended while it handled this request, which may or may not have finished',
+  data: {
+    code: 'CONNECTION_LOST',
+    hint: 'Check the result before you try again. The reason is in run/daemon.log of the configuration folder.',
+  },
 };
 
 interface RelayServeOptions {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
-  readonly hello: Hello;
+  readonly request: AttachRequest;
   readonly signal: AbortSignal;
 }
 
 /** Returns false if the daemon cannot serve this session: then the caller serves it itself. */
-export async function relayServe({ home, env, hello, signal }: RelayServeOptions): Promise<boolean> {
+export async function relayServe({ home, env, request, signal }: RelayServeOptions): Promise<boolean> {
   const place = placeOf(home);
   if (place === undefined) return false;
-  const open = (): Promise<Attached> => attachOrStart(home, place, env, hello);
+  const open = (): Promise<Attached> => attachOrStart(home, place, env, request);
   const first = await open().catch((error: unknown) => {
     const { message, hint = '' } = asPlugboardError(error);
-    process.stderr.write(`plugboard: this agent does not share servers with others: ${message}. ${hint}\n`);
+    process.stderr.write(`plugboard: servers are not shared with other agents: ${message}. ${hint}\n`);
   });
   if (first === undefined) return false;
-  if (!first.welcome.ok) {
+  if (!first.response.ok) {
     first.socket.destroy();
     return false;
   }
-  const again = async (): Promise<Socket> => {
-    const { socket, welcome } = await open();
-    if (welcome.ok) return socket;
+  const reattach = async (): Promise<Socket> => {
+    const { socket, response } = await open();
+    if (response.ok) return socket;
     socket.destroy();
     throw new PlugboardError('CONNECTION_LOST', 'The daemon no longer accepts this session', {
-      hint: 'Connect this client again.',
+      hint: 'Restart the MCP connection of this client.',
     });
   };
-  await relay({ input: process.stdin, output: process.stdout, first: first.socket, again, signal });
+  await relay({ input: process.stdin, output: process.stdout, first: first.socket, reattach, signal });
   return true;
 }

@@ -1,4 +1,4 @@
-/** Locates the daemon of a home, and the build of it that this code would start. */
+/** Locates the daemon of a home: whether it may be used, its record and socket, and the build that would be started. */
 
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { makeFolderSync } from '../../lib/make-folder.ts';
 import { quickHash } from '../../lib/quick-hash.ts';
 import { readVersion } from '../../lib/version.ts';
 
+/** The daemon always runs the newest build that attached to it. */
 export interface Build {
   readonly version: string;
   /** Differs whenever the program on disk differs. */
@@ -156,6 +157,7 @@ function hash(parts: readonly unknown[]): string {
   return quickHash(JSON.stringify(parts)).slice(0, HASH_CHARS);
 }
 
+/** The file by which clients find the running daemon; readable by its user only. */
 export interface DaemonRecord {
   readonly pid: number;
   /** Undefined for daemons of 0.1.0, which only 0.1.0 attaches to. */
@@ -198,16 +200,16 @@ function asBuild(value: unknown): Build | undefined {
   return { version, id, madeAt };
 }
 
-/** Returns false if the daemon is disabled. */
+/** Returns false if PLUGBOARD_DAEMON disables the daemon. */
 export function allowsDaemon(env: NodeJS.ProcessEnv): boolean {
-  return !['0', 'false', 'off', 'no'].includes(asked(env));
+  return !['0', 'false', 'off', 'no'].includes(daemonSetting(env));
 }
 
-/** Returns true if commands should start the daemon, too. */
-export function wantsDaemon(env: NodeJS.ProcessEnv): boolean {
-  return ['1', 'true', 'on', 'yes'].includes(asked(env));
+/** Returns true if PLUGBOARD_DAEMON lets commands start the daemon, too. */
+export function commandsStartDaemon(env: NodeJS.ProcessEnv): boolean {
+  return ['1', 'true', 'on', 'yes'].includes(daemonSetting(env));
 }
 
-function asked(env: NodeJS.ProcessEnv): string {
+function daemonSetting(env: NodeJS.ProcessEnv): string {
   return (env['PLUGBOARD_DAEMON'] ?? '').toLowerCase();
 }

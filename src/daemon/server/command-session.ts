@@ -5,15 +5,15 @@ import { runCommandInDaemon } from '../../cli/command-in-daemon.ts';
 import type { Home } from '../../config/home.ts';
 import type { ElicitAnswer, Questioned } from '../../connection/questions.ts';
 import { LineCutter } from '../../lib/lines.ts';
-import type { CommandAnswer, CommandFrame, Screen, SessionHello } from '../protocol/hello.ts';
+import type { CommandAnswer, CommandFrame, Screen, SessionRequest } from '../protocol/daemon-messages.ts';
 import type { Acquired } from './hosts.ts';
 
 type Elicit = NonNullable<Questioned['elicit']>;
-type CommandHello = Extract<SessionHello, { kind: 'command' }>;
+type CommandRequest = Extract<SessionRequest, { kind: 'command' }>;
 
 export async function runCommandSession(
   socket: Socket,
-  hello: CommandHello,
+  request: CommandRequest,
   { home, host, config }: Pick<Acquired, 'host' | 'config'> & { readonly home: Home },
 ): Promise<void> {
   const gone = new AbortController();
@@ -28,7 +28,7 @@ export async function runCommandSession(
   socket.on('data', (chunk: Buffer) => lines.push(chunk));
   socket.resume();
   /** Buffered while the command may still have to ask a person, which it can only do locally. */
-  let kept: CommandFrame[] | undefined = hello.screen.canAsk ? [] : undefined;
+  let kept: CommandFrame[] | undefined = request.screen.canAsk ? [] : undefined;
   const send = (frame: CommandFrame): void => {
     if (kept !== undefined) kept.push(frame);
     else if (!socket.destroyed) socket.write(`${JSON.stringify(frame)}\n`);
@@ -38,7 +38,7 @@ export async function runCommandSession(
     kept = undefined;
     for (const frame of frames) send(frame);
   };
-  const { screen, words, cwd, env } = hello;
+  const { screen, words, cwd, env } = request;
   /** Commands ask one question at a time. A client that disconnects cancels it. */
   const elicit: Elicit = ({ signal, ...question }) =>
     new Promise((resolve) => {

@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const { env } = process;
   const home = findHome(env);
   const place = placeOf(home);
-  if (place === undefined) throw new Error('the daemon was started without its build');
+  if (place === undefined) throw new Error('The daemon was started without its build');
   process.title = 'plugboard daemon';
   const file = openLogFile(place.log, () => systemClock.now());
   const log = (message: string): void => file.write(message);

@@ -12,6 +12,18 @@ import { replaceFile } from '../../lib/locked-file.ts';
 import { Traffic } from '../../manage/traffic.ts';
 import { firstLine } from '../client/attach.ts';
 import {
+  type AttachRequest,
+  type AttachResponse,
+  type ControlRequest,
+  type DaemonReport,
+  type HttpListen,
+  LEAVING,
+  PROTOCOL,
+  type SessionContext,
+  type SessionRequest,
+  STOPPED,
+} from '../protocol/daemon-messages.ts';
+import {
   type Build,
   buildOf,
   type DaemonRecord,
@@ -21,18 +33,6 @@ import {
   removeStaleSockets,
 } from '../protocol/daemon-place.ts';
 import { encodeError } from '../protocol/error-codec.ts';
-import {
-  type ControlHello,
-  type DaemonReport,
-  type Hello,
-  type HttpListen,
-  LEAVING,
-  PROTOCOL,
-  type SessionContext,
-  type SessionHello,
-  STOPPED,
-  type Welcome,
-} from '../protocol/hello.ts';
 import { runCommandSession } from './command-session.ts';
 import { type Acquired, type Scope, type SharedHost, SharedHosts } from './hosts.ts';
 import { HttpSession } from './http-session.ts';
@@ -67,7 +67,7 @@ export interface DaemonOptions {
 }
 
 interface Session {
-  readonly kind: SessionHello['kind'];
+  readonly kind: SessionRequest['kind'];
   readonly cwd: string;
   readonly since: number;
 }
@@ -297,19 +297,19 @@ export class Daemon {
   async #receive(socket: Socket): Promise<void> {
     const line = await firstLine(socket);
     if (line === undefined) return;
-    const hello = this.#checked(line);
-    if (hello === undefined || this.#closing !== undefined) {
+    const request = this.#checked(line);
+    if (request === undefined || this.#closing !== undefined) {
       socket.destroy();
       return;
     }
     this.#wasUsed = true;
-    if ('cwd' in hello) return this.#openSession(socket, hello);
-    const result = await this.#control(hello);
-    if (hello.kind !== 'stop') {
+    if ('cwd' in request) return this.#openSession(socket, request);
+    const result = await this.#control(request);
+    if (request.kind !== 'stop') {
       socket.end(lineOf({ ok: true, result }));
       return;
     }
-    const ends = hello.when === 'now' || this.#sessions.size === 0;
+    const ends = request.when === 'now' || this.#sessions.size === 0;
     socket.write(lineOf({ ok: ends, result }));
     if (ends) {
       this.#stopping.add(socket);
@@ -320,7 +320,7 @@ export class Daemon {
   }
 
   /** Returns undefined without the token, or for a session of another protocol version. */
-  #checked(line: string): Hello | undefined {
+  #checked(line: string): AttachRequest | undefined {
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -332,12 +332,12 @@ export class Daemon {
     const known = Buffer.from(this.#record.token);
     if (sent.length !== known.length || !timingSafeEqual(sent, known)) return undefined;
     // The socket and the token belong to this user: it is our own client, of this version or for control only.
-    const hello = value['hello'] as unknown as Hello;
-    return 'cwd' in hello && value['plugboard'] !== PROTOCOL ? undefined : hello;
+    const request = value['hello'] as unknown as AttachRequest;
+    return 'cwd' in request && value['plugboard'] !== PROTOCOL ? undefined : request;
   }
 
-  async #control(hello: ControlHello): Promise<unknown> {
-    switch (hello.kind) {
+  async #control(request: ControlRequest): Promise<unknown> {
+    switch (request.kind) {
       case 'status':
         return this.#status();
       case 'reload':
@@ -356,22 +356,22 @@ export class Daemon {
         return { stays };
       }
       default:
-        return hello satisfies never;
+        return request satisfies never;
     }
   }
 
-  async #openSession(socket: Socket, hello: SessionHello): Promise<void> {
-    const session: Session = { kind: hello.kind, cwd: hello.cwd, since: this.#options.clock.now() };
+  async #openSession(socket: Socket, request: SessionRequest): Promise<void> {
+    const session: Session = { kind: request.kind, cwd: request.cwd, since: this.#options.clock.now() };
     this.#sessions.add(session);
     this.#settle();
     try {
-      const from = hello.kind === 'server' ? await this.#hosts.around(hello) : hello;
-      const acquired = await this.#hosts.acquire(from, this.#scopeOf(hello)).catch((error: unknown) => {
-        this.#options.log(`${hello.cwd}: ${asPlugboardError(error).message}`);
+      const from = request.kind === 'server' ? await this.#hosts.around(request) : request;
+      const acquired = await this.#hosts.acquire(from, this.#scopeOf(request)).catch((error: unknown) => {
+        this.#options.log(`${request.cwd}: ${asPlugboardError(error).message}`);
         return undefined;
       });
       try {
-        const served = acquired && (await this.#openSessionIn(acquired, socket, hello, from));
+        const served = acquired && (await this.#openSessionIn(acquired, socket, request, from));
         if (served !== true) socket.end(lineOf({ ok: false }));
       } finally {
         if (acquired !== undefined) await this.#hosts.release(acquired.shared);
@@ -384,7 +384,7 @@ export class Daemon {
     }
   }
 
-  #scopeOf({ kind }: SessionHello): Scope {
+  #scopeOf({ kind }: SessionRequest): Scope {
     switch (kind) {
       case 'mcp':
       case 'http':
@@ -403,35 +403,35 @@ export class Daemon {
   async #openSessionIn(
     acquired: Acquired,
     socket: Socket,
-    hello: SessionHello,
+    request: SessionRequest,
     from: SessionContext,
   ): Promise<boolean> {
     const { clock, home } = this.#options;
     const { shared, host } = acquired;
-    const welcome = (): boolean => socket.write(lineOf({ ok: true }));
-    switch (hello.kind) {
+    const response = (): boolean => socket.write(lineOf({ ok: true }));
+    switch (request.kind) {
       case 'mcp':
-        welcome();
-        await this.#serve(socket, shared, from, shared.gateway(host, hello.approvals)).left;
+        response();
+        await this.#serve(socket, shared, from, shared.gateway(host, request.approvals)).left;
         return true;
       case 'server': {
-        const server = openPassThrough(host, hello.wanted, clock);
+        const server = openPassThrough(host, request.wanted, clock);
         if (server === undefined) return false;
-        welcome();
+        response();
         const client = this.#serve(socket, shared, from, server);
         server.accompany(client);
         await client.left;
         return true;
       }
       case 'command':
-        welcome();
-        await runCommandSession(socket, hello, { home, ...acquired });
+        response();
+        await runCommandSession(socket, request, { home, ...acquired });
         return true;
       case 'http':
-        await this.#listenFor(socket, acquired, hello.listen);
+        await this.#listenFor(socket, acquired, request.listen);
         return true;
       default:
-        return hello satisfies never;
+        return request satisfies never;
     }
   }
 
@@ -494,6 +494,6 @@ export class Daemon {
   }
 }
 
-function lineOf(welcome: Welcome): string {
-  return `${JSON.stringify(welcome)}\n`;
+function lineOf(response: AttachResponse): string {
+  return `${JSON.stringify(response)}\n`;
 }

@@ -16,12 +16,12 @@ import { Gateway } from '../../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { addOptional } from '../../transport/launch.ts';
 import { servedWorkspace, workspaceEntries, workspaceList } from '../../workspace/workspace-entry.ts';
-import type { RequestedServer, SessionContext, SessionHello } from '../protocol/hello.ts';
+import type { RequestedServer, SessionContext, SessionRequest } from '../protocol/daemon-messages.ts';
 import { type ProcessOwner, ProcessSharing } from './process-sharing.ts';
 import { AmbientEnvironment, sessionDifferences, visibleEnvironment } from './session-environment.ts';
 
 type Approvals = 'client' | 'enforce';
-export type ServerHello = Extract<SessionHello, { kind: 'server' }>;
+export type PassThroughRequest = Extract<SessionRequest, { kind: 'server' }>;
 
 /** A folder with the servers of a session there, and the environment that they would get. */
 interface View {
@@ -239,7 +239,7 @@ export class SharedHosts {
    * Returns the surroundings in which a session finds the one server it requests: its folder's if they have the same
    * entry, else a host that is given its entry.
    */
-  async around({ cwd, env, servers, wanted }: ServerHello): Promise<SessionContext> {
+  async around({ cwd, env, servers, wanted }: PassThroughRequest): Promise<SessionContext> {
     if (servers === undefined) return { cwd, env, workspace: 'any' };
     const config = await loadEffective({ cwd, home: this.#options.home, env, builtIn: workspaceEntries });
     const same = config.servers.find((spec) => isWanted(spec, wanted));

@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { onFreePort, type ServedManaged, serveHttp } from '../../manage/serve-http.ts';
 import type { Traffic } from '../../manage/traffic.ts';
-import type { HttpListen, HttpListening } from '../protocol/hello.ts';
+import type { HttpListen, HttpListening } from '../protocol/daemon-messages.ts';
 
 const OWNER_ONLY = 0o600;
 const MAX_PORT = 65_535;

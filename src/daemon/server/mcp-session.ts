@@ -5,7 +5,7 @@ import type { Backend } from '../../endpoint/backend.ts';
 import { type LineClient, openLines } from '../../endpoint/serve-lines.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { LEAVING, type ServerFrame } from '../protocol/hello.ts';
+import { LEAVING, type ServerFrame } from '../protocol/daemon-messages.ts';
 
 /** Time for a client to close its end. */
 const PARTING_MS = 2_000;

@@ -23,8 +23,8 @@ import type { Unsubscribe } from '../../lib/emitter.ts';
 import { isRecord } from '../../lib/json.ts';
 import { RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
 import { questionsOf } from '../../serve/client-questions.ts';
+import type { RequestedServer } from '../protocol/daemon-messages.ts';
 import { ERROR_KEY, encodeError } from '../protocol/error-codec.ts';
-import type { RequestedServer } from '../protocol/hello.ts';
 import { isWanted } from './hosts.ts';
 import type { McpSession } from './mcp-session.ts';
 

@@ -5,7 +5,7 @@ import type { DedicatedReason } from '../../call/session-router.ts';
 import type { Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { descendants } from '../../lib/process-table.ts';
-import type { HostUse, ProcessCopy, ServerUse } from '../protocol/hello.ts';
+import type { HostUse, ProcessCopy, ServerUse } from '../protocol/daemon-messages.ts';
 import type { SharedHost } from './hosts.ts';
 import type { ProcessSharing } from './process-sharing.ts';
 import { sessionDifferences } from './session-environment.ts';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { homeAt } from '../../../src/config/home.ts';
-import { greet } from '../../../src/daemon/client/attach.ts';
+import { sendRequest } from '../../../src/daemon/client/attach.ts';
 import { relay } from '../../../src/daemon/client/relay.ts';
-import { PROTOCOL } from '../../../src/daemon/protocol/hello.ts';
+import { PROTOCOL } from '../../../src/daemon/protocol/daemon-messages.ts';
 import { type DaemonRecord, readRecord } from '../../../src/daemon/protocol/daemon-place.ts';
 import { Daemon } from '../../../src/daemon/server/daemon.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -19,7 +19,7 @@ const TOKEN = 'THE-TOKEN-OF-THE-DAEMON';
 /** How long a conversation with nothing more to say is listened to. */
 const PATIENCE_MS = 100;
 
-function greeting(hello: object, ...lines: readonly string[]): Buffer {
+function attachMessage(hello: object, ...lines: readonly string[]): Buffer {
   return Buffer.from([JSON.stringify({ plugboard: PROTOCOL, token: TOKEN, hello }), ...lines, ''].join('\n'));
 }
 
@@ -61,17 +61,20 @@ export const daemon: Edge = {
     const here = { cwd: project, env: { HOME: base } };
     return {
       corpus: [
-        greeting(
+        attachMessage(
           { kind: 'mcp', approvals: 'client', ...here },
           INITIALIZE,
           '{"jsonrpc":"2.0","id":2,"method":"tools/list"}',
         ),
-        greeting({ kind: 'mcp', approvals: 'enforce', workspace: false, servers: {}, ...here }, INITIALIZE),
-        greeting({ kind: 'command', words: ['--json', 'list'], screen: SCREEN, ...here }),
-        greeting({ kind: 'status' }),
-        greeting({ kind: 'reload' }),
-        greeting({ kind: 'stay' }),
-        greeting({ kind: 'stop', when: 'idle' }),
+        attachMessage(
+          { kind: 'mcp', approvals: 'enforce', workspace: false, servers: {}, ...here },
+          INITIALIZE,
+        ),
+        attachMessage({ kind: 'command', words: ['--json', 'list'], screen: SCREEN, ...here }),
+        attachMessage({ kind: 'status' }),
+        attachMessage({ kind: 'reload' }),
+        attachMessage({ kind: 'stay' }),
+        attachMessage({ kind: 'stop', when: 'idle' }),
       ],
       async check(input) {
         const known = readRecord(record);
@@ -83,9 +86,9 @@ export const daemon: Edge = {
           running = await start();
         }
         const now = readRecord(record);
-        const attached = now && (await greet(now, { kind: 'status' }));
+        const attached = now && (await sendRequest(now, { kind: 'status' }));
         attached?.socket.destroy();
-        if (attached?.welcome.ok !== true) throw new Error('the daemon does not answer any more');
+        if (attached?.response.ok !== true) throw new Error('the daemon does not answer any more');
       },
       async close() {
         await running.close();
@@ -114,7 +117,7 @@ const ANSWERS = [
   `{"jsonrpc":"2.0","result":{"text":"${'y'.repeat(600)}"},"id":"plugboard-relay-1"}`,
 ];
 
-/** The first line is the daemon's welcome, the others are for the client. */
+/** The first line is the daemon's response, the others are for the client. */
 export const relayed: Edge = {
   name: 'relay',
   runs: 100,
@@ -132,7 +135,7 @@ export const relayed: Edge = {
       corpus: [...ANSWERS, ANSWERS.join('\n')].map((text) => Buffer.from(text)),
       async check(input) {
         says = Buffer.concat([input, Buffer.from('\n')]);
-        const socket = await orRefused(() => greet(recordOf(path), { kind: 'status' }));
+        const socket = await orRefused(() => sendRequest(recordOf(path), { kind: 'status' }));
         socket?.socket.destroy();
         await relayLines(path, server, input);
       },
@@ -167,7 +170,7 @@ async function relayLines(path: string, server: Server, input: Buffer): Promise<
     input: client,
     output,
     first,
-    again: () => Promise.reject(new Error('there is no other')),
+    reattach: () => Promise.reject(new Error('there is no other')),
     signal: new AbortController().signal,
   });
   client.write(`${INITIALIZE}\n`);

@@ -8,8 +8,15 @@ import { EXIT_STATUS } from '../../errors.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { questionPlace } from '../../lib/question-place.ts';
 import { isReaderGone, isTerminal, outputFailed, Sink } from '../../lib/sink.ts';
-import { allowsDaemon, placeOf, wantsDaemon } from '../protocol/daemon-place.ts';
-import { type CommandAnswer, type CommandFrame, DAEMON_COMMANDS, type Screen } from '../protocol/hello.ts';
+import {
+  type Approvals,
+  type CommandAnswer,
+  type CommandFrame,
+  DAEMON_COMMANDS,
+  isApprovals,
+  type Screen,
+} from '../protocol/daemon-messages.ts';
+import { allowsDaemon, commandsStartDaemon, placeOf } from '../protocol/daemon-place.ts';
 import { attach } from './attach.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -19,23 +26,23 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * flag and reports errors. `alone`: the same, and no daemon can be used.
  */
 export async function runQuickly(
-  words: readonly string[],
+  argv: readonly string[],
   env: NodeJS.ProcessEnv,
   ask: AskPerson,
 ): Promise<number | 'alone' | undefined> {
   if (!allowsDaemon(env)) return undefined;
-  if (words[0] === 'serve') return serveQuickly(words.slice(1), env);
-  const command = words.find((word) => word !== '--json') ?? '';
-  return DAEMON_COMMANDS.has(command) ? runInDaemon(words, env, ask) : undefined;
+  if (argv[0] === 'serve') return serveQuickly(argv.slice(1), env);
+  const command = argv.find((word) => word !== '--json') ?? '';
+  return DAEMON_COMMANDS.has(command) ? runInDaemon(argv, env, ask) : undefined;
 }
 
 async function serveQuickly(
-  words: readonly string[],
+  argv: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number | 'alone' | undefined> {
-  const wanted = readServe(words);
-  if (wanted === undefined) return undefined;
-  const { cwd, approvals } = wanted;
+  const flags = parseServeFlags(argv);
+  if (flags === undefined) return undefined;
+  const { cwd, approvals } = flags;
   const { relayServe } = await import('./relay.ts');
   const stop = new AbortController();
   const stopped = (): void => {
@@ -46,33 +53,34 @@ async function serveQuickly(
   const done = await relayServe({
     home: findHome(env),
     env,
-    hello: { kind: 'mcp', cwd, env, approvals },
+    request: { kind: 'mcp', cwd, env, approvals },
     signal: stop.signal,
   });
   for (const name of SIGNALS) process.off(name, stopped);
   return done ? 0 : 'alone';
 }
 
-interface Wanted {
+interface ServeFlags {
   readonly cwd: string;
-  readonly approvals: 'client' | 'enforce';
+  readonly approvals: Approvals;
 }
 
-function readServe(words: readonly string[]): Wanted | undefined {
+/** Returns undefined for flags that a relay does not support: then `serve-command.ts` parses all of them. */
+function parseServeFlags(argv: readonly string[]): ServeFlags | undefined {
   let cwd = currentFolder();
-  let approvals: Wanted['approvals'] = 'client';
-  for (let at = 0; at < words.length; at++) {
-    const [flag, given = words[at + 1]] = split(words[at] ?? '');
+  let approvals: Approvals = 'client';
+  for (let at = 0; at < argv.length; at++) {
+    const [flag, given = argv[at + 1]] = splitFlag(argv[at] ?? '');
     if (flag === '--stdio') continue;
     if (flag === '--cwd' && given !== undefined) cwd = existingFolder(given);
-    else if (flag === '--approvals' && (given === 'client' || given === 'enforce')) approvals = given;
+    else if (flag === '--approvals' && isApprovals(given)) approvals = given;
     else return undefined;
-    if (!(words[at] ?? '').includes('=')) at++;
+    if (!(argv[at] ?? '').includes('=')) at++;
   }
   return cwd === undefined ? undefined : { cwd, approvals };
 }
 
-function split(word: string): [string, string | undefined] {
+function splitFlag(word: string): [string, string | undefined] {
   const equals = word.indexOf('=');
   return equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
 }
@@ -99,8 +107,8 @@ const LOCAL: ReadonlySet<string> = new Set(['--verbose', '--server', '--no-conne
 
 const LOST = {
   code: 'CONNECTION_LOST',
-  message: 'The daemon ended while it ran this command; the command may or may not have been completed',
-  hint: 'Check the result, then try again. `plugboard daemon status` shows the daemon, run/daemon.log in the home its log.',
+  message: 'The daemon ended while it ran this command, which may or may not have finished',
+  hint: 'Check the result before you try again. The reason is in run/daemon.log of the configuration folder.',
 };
 
 /** Asks the person a server's question; loaded only then. */
@@ -108,31 +116,38 @@ type AskPerson = (question: Readonly<Record<string, unknown>>) => Promise<unknow
 
 /** Returns undefined if no daemon runs or the command has to run locally: then nothing was done. */
 async function runInDaemon(
-  words: readonly string[],
+  argv: readonly string[],
   env: NodeJS.ProcessEnv,
   ask: AskPerson,
 ): Promise<number | undefined> {
-  if (words.some((word) => LOCAL.has(word) || word.startsWith('--server=') || word.endsWith('=@-')))
+  if (argv.some((word) => LOCAL.has(word) || word.startsWith('--server=') || word.endsWith('=@-')))
     return undefined;
   const home = findHome(env);
   const place = placeOf(home);
   if (place === undefined) return undefined;
-  let onGone = (_error: Error): void => {};
-  const stdout = new Sink(STDOUT, (error) => onGone(error));
+  let onReaderGone = (_error: Error): void => {};
+  const stdout = new Sink(STDOUT, (error) => onReaderGone(error));
   const stderr = new Sink(STDERR, () => {});
-  const screen = screenOf(stdout, stderr, words);
-  const hello = { kind: 'command', cwd: process.cwd(), env, words, screen, workspace: 'any' } as const;
-  if (wantsDaemon(env)) await startFirst(home, env);
-  const attached = await attach(place, hello).catch(() => undefined);
+  const screen = screenOf(stdout, stderr, argv);
+  const request = {
+    kind: 'command',
+    cwd: process.cwd(),
+    env,
+    words: argv,
+    screen,
+    workspace: 'any',
+  } as const;
+  if (commandsStartDaemon(env)) await startFirst(home, env);
+  const attached = await attach(place, request).catch(() => undefined);
   if (attached === undefined) return undefined;
-  const { socket, welcome } = attached;
-  if (!welcome.ok) {
+  const { socket, response } = attached;
+  if (!response.ok) {
     socket.destroy();
     return undefined;
   }
   // A reader that closes the pipe has read enough: not an error.
   let status: number | 'local' | undefined;
-  onGone = (error) => {
+  onReaderGone = (error) => {
     status = 0;
     if (!isReaderGone(error)) {
       const { code, message, hint } = outputFailed(error);
@@ -160,7 +175,7 @@ async function runInDaemon(
   if (status === 'local') return undefined;
   if (status === undefined) {
     const { message, hint } = LOST;
-    if (words.includes('--json')) stdout.write(`${JSON.stringify({ error: LOST }, null, 2)}\n`);
+    if (argv.includes('--json')) stdout.write(`${JSON.stringify({ error: LOST }, null, 2)}\n`);
     else stderr.write(`error: ${message}\nhint:  ${hint}\n`);
   }
   await Promise.all([stdout.flushed(), stderr.flushed()]);
@@ -178,12 +193,12 @@ async function answer(socket: Socket, asked: Promise<unknown>): Promise<void> {
   if (socket.writable) socket.write(`${JSON.stringify(given)}\n`);
 }
 
-function screenOf(stdout: Sink, stderr: Sink, words: readonly string[]): Screen {
+function screenOf(stdout: Sink, stderr: Sink, argv: readonly string[]): Screen {
   const place = questionPlace({
     stdin: isTerminal(STDIN),
     stdout: stdout.isTerminal,
     stderr: stderr.isTerminal,
-    json: words.includes('--json'),
+    json: argv.includes('--json'),
   });
   return {
     stdout: sizeOf(stdout),

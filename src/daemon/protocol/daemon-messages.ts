@@ -1,4 +1,4 @@
-/** The first line of each side: the client's request to the daemon, and the daemon's response. */
+/** The messages between the daemon and its clients: requests to attach, their responses, frames, and the report. */
 
 import type { ServerEntry } from '../../config/entry.ts';
 import type { EncodedError } from './error-codec.ts';
@@ -31,7 +31,7 @@ export interface RequestedServer {
   readonly baseDir: string;
 }
 
-export type SessionHello =
+export type SessionRequest =
   /** A relay: MCP lines in both directions from here on. */
   | ({ readonly kind: 'mcp'; readonly approvals: Approvals } & SessionContext)
   /** MCP lines in both directions with one server as a pass-through, for a host in another process. */
@@ -42,10 +42,10 @@ export type SessionHello =
       readonly words: readonly string[];
       readonly screen: Screen;
     } & SessionContext)
-  /** The gateway and the page over HTTP, by default while the client is attached; the welcome has their addresses. */
+  /** The gateway and the page over HTTP, by default while the client is attached; the response has their addresses. */
   | ({ readonly kind: 'http'; readonly listen: HttpListen } & SessionContext);
 
-export type ControlHello =
+export type ControlRequest =
   | { readonly kind: 'status' }
   | { readonly kind: 'reload' }
   /** `idle`: only if no client is attached. */
@@ -55,9 +55,15 @@ export type ControlHello =
   /** Keep running without sessions, and keep idle servers for a while. */
   | { readonly kind: 'stay' };
 
-export type Hello = SessionHello | ControlHello;
+export type AttachRequest = SessionRequest | ControlRequest;
 
-type Approvals = 'client' | 'enforce';
+const APPROVALS = ['client', 'enforce'] as const;
+export type Approvals = (typeof APPROVALS)[number];
+
+/** True for a value of the flag `--approvals`. */
+export function isApprovals(value: string | undefined): value is Approvals {
+  return APPROVALS.some((mode) => mode === value);
+}
 
 /** Where and how the gateway listens. */
 export interface HttpListen {
@@ -79,7 +85,7 @@ export interface HttpListen {
   readonly stays?: boolean | undefined;
 }
 
-/** `result` of the welcome to an `http` session. */
+/** `result` of the response to an `http` session. */
 export interface HttpListening {
   readonly url: string;
   readonly page: string | undefined;
@@ -97,14 +103,15 @@ export interface Screen {
   readonly notAsked?: string;
 }
 
-export interface Greeting {
+/** The first line of a client. */
+export interface AttachMessage {
   readonly plugboard: number;
   readonly token: string;
-  readonly hello: Hello;
+  readonly hello: AttachRequest;
 }
 
-/** `ok: false` without an error: the client runs it locally. */
-export interface Welcome {
+/** The daemon's first line. `ok: false` without an error: the client runs it locally. */
+export interface AttachResponse {
   readonly ok: boolean;
   readonly result?: unknown;
   readonly error?: EncodedError | undefined;
