@@ -54,7 +54,7 @@ it(
           code: -32603,
           data: {
             code: 'CONNECTION_LOST',
-            hint: 'run/daemon.log in the home says what happened to it.',
+            hint: 'Check the result before you try again. The reason is in run/daemon.log of the configuration folder.',
           },
         }),
       ],
