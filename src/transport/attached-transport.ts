@@ -1,8 +1,8 @@
 /** A transport to a stdio server whose process the daemon runs and shares: the same messages, over a socket. */
 
 import type { Duplex } from 'node:stream';
-import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
 import { LEAVING, type ServerFrame, STOPPED } from '../daemon/protocol/daemon-messages.ts';
+import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
