@@ -100,7 +100,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     call.endProgress = () => ended.abort();
     progressUntil = ended.signal;
   }
-  const mirrored = negotiated?.era === 'modern' && connection.transportKind === 'http';
+  const mirrored = negotiated?.era === 'modern' && connection.mirrorsHeaders;
   return connection.request('tools/call', params, {
     signal: call.signal,
     cancellation: call.cancellation,

@@ -6,10 +6,10 @@
  */
 
 import type { TextMapSetter } from '@opentelemetry/api';
+import { TRANSPORTS, type TransportKind } from '../config/transport-kinds.ts';
 import { asPlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
-import type { Transport } from '../transport/contract.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './observe.ts';
 import { toolOf } from './settings.ts';
@@ -113,7 +113,7 @@ function traced(context: CallContext, sink: Telemetry, next: Handler): Handler {
   };
 }
 
-function transportOf(kind: Transport['kind'] | undefined): Record<string, string> {
-  if (kind === undefined || kind === 'memory') return {};
-  return { 'network.transport': kind === 'stdio' ? 'pipe' : 'tcp' };
+function transportOf(kind: TransportKind | undefined): Record<string, string> {
+  const network = kind === undefined ? undefined : TRANSPORTS[kind].network;
+  return network === undefined ? {} : { 'network.transport': network };
 }

@@ -134,14 +134,14 @@ export class CatalogLoader {
 
   /** Accepts the newest list of a connected server and caches it for the next start; true if it is new. */
   receive(connection: Connection): boolean {
-    const { tools, negotiated, spec, transportKind } = connection;
+    const { tools, negotiated, spec, mirrorsHeaders } = connection;
     if (tools === undefined || negotiated === undefined) return false;
     const list: CachedList = {
       era: negotiated.era,
       protocolVersion: negotiated.protocolVersion,
       ...(negotiated.instructions === undefined ? {} : { instructions: negotiated.instructions }),
       ...(negotiated.serverInfo === undefined ? {} : { serverInfo: negotiated.serverInfo }),
-      http: transportKind === 'http',
+      http: mirrorsHeaders,
       items: tools.items,
       offers: [
         ...CAPABILITIES.filter((capability) => isDeclared(negotiated, capability)),

@@ -1,5 +1,6 @@
 /** Builds the entry that `add` writes from its arguments and flags. */
 
+import { transportTypes } from '../config/transport-kinds.ts';
 import { PlugboardError } from '../errors.ts';
 import { type Flags, listFlag, textFlag } from './cli-command.ts';
 import { isUrl } from './extra-server.ts';
@@ -15,6 +16,10 @@ export interface Target {
 
 type Entry = Record<string, unknown>;
 
+function needs(key: 'command' | 'url', transport: string | undefined): boolean {
+  return transport !== undefined && transportTypes(key).includes(transport);
+}
+
 const SHAPES = 'plugboard add <name> -- <command> [args…], or plugboard add <name> <url>';
 
 export function newEntry(target: Target, flags: Flags): Entry {
@@ -29,7 +34,7 @@ export function newEntry(target: Target, flags: Flags): Entry {
     });
   }
   const transport = textFlag(flags, 'transport');
-  if (isUrl(first) || transport === 'http' || transport === 'sse') return remoteEntry(target.words, flags);
+  if (isUrl(first) || needs('url', transport)) return remoteEntry(target.words, flags);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(first)) {
     throw new PlugboardError('USAGE', `"${first}" is not an http or https url.`, {
       hint: `Write ${SHAPES}.`,
@@ -47,7 +52,7 @@ function twoTargets(word: string): PlugboardError {
 function stdioEntry(words: readonly string[], flags: Flags): Entry {
   refuse(flags, REMOTE_ONLY, 'is for servers with a url');
   const transport = textFlag(flags, 'transport');
-  if (transport !== undefined && transport !== 'stdio') {
+  if (transport !== undefined && !needs('command', transport)) {
     throw new PlugboardError('USAGE', `--transport ${transport} needs a url, but a command was given.`, {
       hint: 'Leave --transport out, or give a url in place of the command.',
     });
@@ -59,7 +64,7 @@ function stdioEntry(words: readonly string[], flags: Flags): Entry {
   const env = environment(listFlag(flags, 'env'));
   const cwd = textFlag(flags, 'serverCwd');
   return {
-    ...(transport === undefined ? {} : { type: 'stdio' }),
+    ...(transport === undefined ? {} : { type: transport }),
     command,
     ...(args.length === 0 ? {} : { args }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
@@ -72,8 +77,8 @@ function remoteEntry(words: readonly string[], flags: Flags): Entry {
   refuse(flags, STDIO_ONLY, 'is for servers that are started by a command');
   const [url = '', excess] = words;
   const transport = textFlag(flags, 'transport');
-  if (transport === 'stdio') {
-    throw new PlugboardError('USAGE', '--transport stdio needs a command, but a url was given.', {
+  if (needs('command', transport)) {
+    throw new PlugboardError('USAGE', `--transport ${transport} needs a command, but a url was given.`, {
       hint: 'Leave --transport out, or put the command after --.',
     });
   }

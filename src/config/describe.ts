@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { isRecord } from '../lib/json.ts';
 import { ENTRY_KEYS } from './config-keys.ts';
-import { isInProcess, isStdio, type ServerEntry, type ServerSpec } from './entry.ts';
+import type { ServerEntry, ServerSpec } from './entry.ts';
 import { partsOf } from './reference.ts';
 import {
   hideSecretsInArgs,
@@ -12,6 +12,7 @@ import {
   isSecretName,
   looksLikeToken,
 } from './secret-shapes.ts';
+import { TRANSPORTS, type TransportName, transportKindOf } from './transport-kinds.ts';
 
 /** The replacement text, which names the file of the value. */
 type Mask = string;
@@ -34,10 +35,8 @@ export function describeEntry(spec: Pick<ServerSpec, 'entry' | 'raw' | 'file'>):
 }
 
 /** Returns the transport of a server. */
-export function transportOf(entry: ServerEntry): 'stdio' | 'http' | 'sse' | 'in-process' {
-  if (isStdio(entry)) return 'stdio';
-  if (isInProcess(entry)) return 'in-process';
-  return entry.type === 'sse' ? 'sse' : 'http';
+export function transportOf(entry: ServerEntry): TransportName {
+  return TRANSPORTS[transportKindOf(entry)].name;
 }
 
 function hide(key: string, value: unknown, mask: Mask): unknown {

@@ -1,12 +1,11 @@
 /** The lifecycle of one server connection: start, use, loss, reconnect and close. */
 
-import type { ServerEntry, ServerSpec } from '../config/entry.ts';
-import { isRemote } from '../config/entry.ts';
+import { isRemote, type ServerEntry, type ServerSpec } from '../config/entry.ts';
+import { TRANSPORTS, type TransportKind } from '../config/transport-kinds.ts';
 import { asPlugboardError, forServer, type PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { ticksOf } from '../lib/clock.ts';
 import { decideRetry, isSignedOut } from '../lib/retry.ts';
-import type { Transport } from '../transport/contract.ts';
 import { fallsBackToSse } from '../transport/create-transport.ts';
 import { type Alarm, abortable, setAlarm } from './alarm.ts';
 import { ClosingConnections } from './closing-connections.ts';
@@ -44,7 +43,7 @@ export class Connection {
   #starting: Start | undefined;
   #retry: Alarm | undefined;
   #phases: readonly Phase[] = [];
-  #transportKind: Transport['kind'] | undefined;
+  #transportKind: TransportKind | undefined;
   #everConnected = false;
   readonly #watchedTasks: string[] = [];
   #closed = false;
@@ -89,8 +88,13 @@ export class Connection {
   }
 
   /** The transport in use, once connected: an HTTP entry may have fallen back to SSE. */
-  get transportKind(): Transport['kind'] | undefined {
+  get transportKind(): TransportKind | undefined {
     return this.#transportKind;
+  }
+
+  /** Whether requests carry the arguments that a tool mirrors into headers. */
+  get mirrorsHeaders(): boolean {
+    return this.#transportKind !== undefined && TRANSPORTS[this.#transportKind].mirrorsHeaders;
   }
 
   /** The phases of the last start, with their durations. */

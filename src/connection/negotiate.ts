@@ -7,6 +7,7 @@
  * its successful response decides.
  */
 
+import { TRANSPORTS } from '../config/transport-kinds.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
@@ -49,7 +50,7 @@ export interface DecidedEra {
 export async function negotiate(peer: Peer, options: NegotiateOptions): Promise<DecidedEra> {
   const { verdict } = options;
   // The SSE transport predates the modern era: no SSE server supports the probe.
-  if (verdict?.era === 'legacy' || peer.transport.kind === 'sse') {
+  if (verdict?.era === 'legacy' || TRANSPORTS[peer.transport.kind].isLegacy) {
     return { negotiated: await initialize(peer, options), certain: true };
   }
   return verdict?.era === 'modern' ? rediscover(peer, options) : probe(peer, options);

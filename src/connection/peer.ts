@@ -5,6 +5,7 @@
  * lifetime as its transport.
  */
 
+import { TRANSPORTS } from '../config/transport-kinds.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Cancellable, Cancellation } from '../lib/cancellation.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
@@ -454,7 +455,7 @@ export function methodNotFound(method: string): PlugboardError {
 }
 
 export function isRemote({ kind }: Transport): boolean {
-  return kind === 'http' || kind === 'sse';
+  return TRANSPORTS[kind].isRemote;
 }
 
 /** Our ids are numbers; some servers send them back as strings. */

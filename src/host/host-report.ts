@@ -6,6 +6,7 @@ import type { ListedTool, ServerListing } from '../catalog/catalog.ts';
 import { transportOf } from '../config/describe.ts';
 import type { Scope } from '../config/scopes.ts';
 import { type SwitchedOff, switchedOffBy } from '../config/switches.ts';
+import { TRANSPORTS, type TransportName } from '../config/transport-kinds.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Era, Implementation } from '../connection/eras.ts';
 import type { LogMessage } from '../connection/log-gate.ts';
@@ -23,7 +24,7 @@ export interface ServerReport {
   readonly name: string;
   readonly scope: Scope;
   /** `in-process`: a server that is part of the host's program. */
-  readonly transport: 'stdio' | 'http' | 'sse' | 'in-process';
+  readonly transport: TransportName;
   readonly status: Status;
   readonly error?: {
     readonly code: ErrorCode;
@@ -66,7 +67,11 @@ export function reportOf(
   return {
     name: spec.name,
     scope: spec.scope,
-    transport: transportKind === 'sse' && negotiated !== undefined ? 'sse' : transportOf(spec.entry),
+    // An entry with a url may have fallen back to another transport.
+    transport:
+      negotiated !== undefined && transportKind !== undefined && TRANSPORTS[transportKind].key in spec.entry
+        ? TRANSPORTS[transportKind].name
+        : transportOf(spec.entry),
     status: state.status,
     ...('error' in state ? { error: errorOf(state.error) } : {}),
     ...(state.status === 'disabled' ? { disabledBy: switchedOffBy(spec) ?? { by: 'you' } } : {}),

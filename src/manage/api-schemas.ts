@@ -3,6 +3,7 @@
  */
 
 import { EDITABLE_SCOPES } from '../config/scopes.ts';
+import { TRANSPORT_NAMES } from '../config/transport-kinds.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import { APPROVAL_ANSWERS, QUESTION_ANSWERS } from './approval-queue.ts';
 
@@ -69,7 +70,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
     {
       name: text,
       scope: { type: 'string', enum: ['code', 'local', 'project', 'user', 'plugin', 'managed'] },
-      transport: { type: 'string', enum: ['stdio', 'http', 'sse', 'in-process'] },
+      transport: { type: 'string', enum: TRANSPORT_NAMES },
       status: {
         type: 'string',
         enum: [

@@ -4,6 +4,7 @@
  * A transport is opened once, with one receiver, and never reused: a reconnect creates a new one.
  */
 
+import type { TransportKind } from '../config/transport-kinds.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 
@@ -38,7 +39,7 @@ export interface SendOptions {
 
 /** The contract of every transport. */
 export interface Transport {
-  readonly kind: 'stdio' | 'http' | 'sse' | 'memory';
+  readonly kind: TransportKind;
   /** True if each request has its own stream, which is closed to cancel the request. */
   readonly streamPerRequest: boolean;
   /** Process id of the server, if it has a process. */

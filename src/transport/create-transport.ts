@@ -1,23 +1,17 @@
 /** Creates the transport for an entry; the only place that selects a transport by the kind of a server. */
 
 import type { Credentials } from '../auth/credentials.ts';
-import {
-  isInProcess,
-  isRemote,
-  isStdio,
-  type RemoteEntry,
-  type ServerEntry,
-  type ServerSpec,
-  type StdioEntry,
-} from '../config/entry.ts';
+import { isInProcess, isRemote, isStdio, type ServerEntry, type ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
-import type { PlugboardError } from '../errors.ts';
+import { TRANSPORTS, type TransportKind, transportKindOf } from '../config/transport-kinds.ts';
+import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Redactor } from '../lib/redact.ts';
 import type { Network } from '../policy/network.ts';
 import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
+import type { HttpTransportOptions } from './http-transport.ts';
 import { LoggedTransport } from './logged.ts';
 import type { Reaper } from './reaper.ts';
 import { RedactedTransport } from './redacted.ts';
@@ -45,27 +39,51 @@ export interface CreateOptions {
 /** Loads the code of one transport on demand, and wraps it so that its output is redacted and logged. */
 export async function createTransport(options: CreateOptions): Promise<Transport> {
   const { entry } = options;
-  if (isInProcess(entry)) {
-    const { createInProcessTransport } = await import('./in-process-transport.ts');
-    return createInProcessTransport(options.spec.name, entry.inProcess);
-  }
+  const kind = options.sse ? 'sse' : transportKindOf(entry);
   const redactor = new Redactor([...secretValues(entry, options.env), ...(options.secrets ?? [])]);
-  const transport = isStdio(entry)
-    ? await createProcess(entry, options, redactor)
-    : await createRemote(entry, options, redactor);
+  const transport = await LOADERS[kind](options, redactor);
+  // What this program itself prints is neither secret nor logged.
+  if (isInProcess(entry)) return transport;
   // The output of a process without secrets in its entry needs no redaction; a remote server gets its token later.
-  const isSilent = isStdio(entry) && redactor.isEmpty;
+  const isSilent = TRANSPORTS[kind].hasProcess && redactor.isEmpty;
   const redacted = isSilent ? transport : new RedactedTransport(transport, redactor.redact);
   const log = new ServerLog(serverLogFile(options.home, options.spec), () => options.clock.now());
   return new LoggedTransport(redacted, log);
 }
 
-async function createProcess(
-  entry: StdioEntry,
-  options: CreateOptions,
-  { redact }: Redactor,
-): Promise<Transport> {
-  const { env, spec, home, clock } = options;
+/** Loads and creates one transport for an entry with its key. */
+type Loader = (options: CreateOptions, redactor: Redactor) => Promise<Transport>;
+
+const LOADERS: Readonly<Record<TransportKind, Loader>> = {
+  stdio: createProcess,
+  async http(options, redactor) {
+    const [{ createHttpTransport }, remote] = await Promise.all([
+      import('./http-transport.ts'),
+      remoteOptions(options, redactor),
+    ]);
+    return createHttpTransport(remote);
+  },
+  async sse(options, redactor) {
+    const [{ createSseTransport }, remote] = await Promise.all([
+      import('./sse-transport.ts'),
+      remoteOptions(options, redactor),
+    ]);
+    return createSseTransport({ ...remote, isConfigured: transportKindOf(options.entry) === 'sse' });
+  },
+  async memory({ entry, spec }) {
+    if (!isInProcess(entry)) throw wrongEntry(spec);
+    const { createInProcessTransport } = await import('./in-process-transport.ts');
+    return createInProcessTransport(spec.name, entry.inProcess);
+  },
+};
+
+function wrongEntry({ name }: ServerSpec): PlugboardError {
+  return new PlugboardError('INTERNAL', `The entry of ${name} does not match its transport`);
+}
+
+async function createProcess(options: CreateOptions, { redact }: Redactor): Promise<Transport> {
+  const { entry, env, spec, home, clock } = options;
+  if (!isStdio(entry)) throw wrongEntry(spec);
   const [{ createStdioTransport }, { planLaunch }, reaper] = await Promise.all([
     import('./stdio-transport.ts'),
     import('./plan-launch.ts'),
@@ -88,27 +106,18 @@ async function createProcess(
   });
 }
 
-async function createRemote(
-  entry: RemoteEntry,
-  options: CreateOptions,
-  redactor: Redactor,
-): Promise<Transport> {
-  const { clock } = options;
+async function remoteOptions(options: CreateOptions, redactor: Redactor): Promise<HttpTransportOptions> {
+  const { entry, clock, spec } = options;
+  if (!isRemote(entry)) throw wrongEntry(spec);
   const [credentials, network] = await Promise.all([options.credentials(), options.network()]);
   const url = new URL(entry.url);
   for (const secret of network.secrets(url, entry.proxy)) redactor.add(secret);
-  const remote = {
+  return {
     url,
     clock,
     exit: { network, forced: entry.proxy },
     ...(credentials === undefined ? {} : { credentials: learning(credentials, redactor) }),
   };
-  if (options.sse || entry.type === 'sse') {
-    const { createSseTransport } = await import('./sse-transport.ts');
-    return createSseTransport({ ...remote, isConfigured: entry.type === 'sse' });
-  }
-  const { createHttpTransport } = await import('./http-transport.ts');
-  return createHttpTransport(remote);
 }
 
 /** Wraps credentials so that the values they send are redacted from then on. */
@@ -130,5 +139,5 @@ function learning(credentials: Credentials, redactor: Redactor): Credentials {
 
 /** Whether a rejected first request means that the server supports only the older HTTP transport. */
 export function fallsBackToSse(entry: ServerEntry, error: PlugboardError): boolean {
-  return isRemote(entry) && entry.type !== 'sse' && opensLegacySse(error);
+  return transportKindOf(entry) === 'http' && opensLegacySse(error);
 }

@@ -1,5 +1,6 @@
 /** A transport that writes the server's log: stderr, log messages, start and end. Its input is already redacted. */
 
+import { TRANSPORTS } from '../config/transport-kinds.ts';
 import { asPlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
@@ -47,7 +48,7 @@ export class LoggedTransport implements Transport {
     };
     try {
       await this.#inner.open(heard, signal);
-      this.#write('plugboard', this.kind === 'stdio' ? 'started' : 'opened');
+      this.#write('plugboard', TRANSPORTS[this.kind].hasProcess ? 'started' : 'opened');
     } catch (thrown) {
       this.#write('plugboard', asPlugboardError(thrown).message);
       this.#log.flush();

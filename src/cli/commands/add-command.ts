@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { checkServerName } from '../../config/parse.ts';
+import { transportTypes } from '../../config/transport-kinds.ts';
 import { PlugboardError } from '../../errors.ts';
 import { settleTarget } from '../add-target.ts';
 import { joinArgv } from '../argv.ts';
@@ -23,7 +24,7 @@ export const add: CliCommand = {
       .addOption(
         scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
       )
-      .addOption(new Option('-t, --transport <kind>', 'transport to use').choices(['stdio', 'http', 'sse']))
+      .addOption(new Option('-t, --transport <kind>', 'transport to use').choices(transportTypes()))
       .option('-e, --env <NAME=VALUE>', 'set an environment variable (repeatable)', collect)
       .option('-H, --header <Name: value>', 'send a header to its url (repeatable)', collect)
       .option('--bearer-token-env-var <name>', 'environment variable that holds its token')

@@ -1,0 +1,92 @@
+/**
+ * The table of transports: what the rest of the code needs to know about each of them.
+ *
+ * A new transport is a row here, its file in `transport/`, its loader in `transport/create-transport.ts`, and its keys
+ * in `config-keys.ts`.
+ */
+
+export type TransportKind = 'stdio' | 'http' | 'sse' | 'memory';
+export type TransportName = Exclude<TransportKind, 'memory'> | 'in-process';
+
+export interface TransportRow {
+  /** Its name in reports. */
+  readonly name: TransportName;
+  /** The key that an entry of this transport has. */
+  readonly key: 'command' | 'url' | 'inProcess';
+  /** Its values of `type` in entries: ours, then those in other agents' files. Empty: only in code. */
+  readonly types: readonly string[];
+  /** Requests are independent of each other and of a process: they have no order, and each has its own timeout. */
+  readonly isRemote: boolean;
+  readonly hasProcess: boolean;
+  /** Modern requests repeat parts of the message in headers. */
+  readonly mirrorsHeaders: boolean;
+  /** Servers of this transport are legacy, so they are not probed. */
+  readonly isLegacy: boolean;
+  /** `network.transport` of OpenTelemetry; undefined: not a network. */
+  readonly network: 'pipe' | 'tcp' | undefined;
+}
+
+export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
+  stdio: {
+    name: 'stdio',
+    key: 'command',
+    types: ['stdio'],
+    isRemote: false,
+    hasProcess: true,
+    mirrorsHeaders: false,
+    isLegacy: false,
+    network: 'pipe',
+  },
+  /** Streamable HTTP; the default for entries with a url. */
+  http: {
+    name: 'http',
+    key: 'url',
+    types: ['http', 'streamable-http', 'streamableHttp'],
+    isRemote: true,
+    hasProcess: false,
+    mirrorsHeaders: true,
+    isLegacy: false,
+    network: 'tcp',
+  },
+  /** HTTP+SSE of 2024-11-05. */
+  sse: {
+    name: 'sse',
+    key: 'url',
+    types: ['sse'],
+    isRemote: true,
+    hasProcess: false,
+    mirrorsHeaders: false,
+    isLegacy: true,
+    network: 'tcp',
+  },
+  /** Servers that are part of the program, and pairs of `plugboard/testing`. */
+  memory: {
+    name: 'in-process',
+    key: 'inProcess',
+    types: [],
+    isRemote: false,
+    hasProcess: false,
+    mirrorsHeaders: false,
+    isLegacy: false,
+    network: undefined,
+  },
+};
+
+// `Object.entries` widens the keys of the table.
+const ROWS = Object.entries(TRANSPORTS) as [TransportKind, TransportRow][];
+
+export const TRANSPORT_NAMES: readonly TransportName[] = ROWS.map(([, { name }]) => name);
+
+/** Our values of `type` for entries with this key; all of them without a key. */
+export function transportTypes(key?: TransportRow['key']): readonly string[] {
+  const rows = key === undefined ? ROWS : ROWS.filter(([, row]) => row.key === key);
+  return rows.flatMap(([, { types }]) => types.slice(0, 1));
+}
+
+/** Returns the transport of an entry; an unknown `type` is the default of its key. */
+export function transportKindOf(entry: object): TransportKind {
+  const type: unknown = 'type' in entry ? entry.type : undefined;
+  const candidates = ROWS.filter(([, { key }]) => key in entry);
+  const named = candidates.find(([, { types }]) => types.some((each) => each === type));
+  return (named ?? candidates[0])?.[0] ?? 'memory';
+}
