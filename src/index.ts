@@ -37,7 +37,7 @@ export type {
   SampleParams,
   SampleResult,
   SampleTool,
-} from './connection/sample-types.ts';
+} from './connection/questions-sample.ts';
 export { type ErrorCode, PlugboardError } from './errors.ts';
 export type { FailedServer, Host, Readiness, RedirectLogin } from './host/host.ts';
 export type { ContentOptions, Expansion } from './host/host-content.ts';

@@ -8,7 +8,6 @@ import type { AddressClass } from '../policy/egress.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
 import type { Network } from '../policy/network.ts';
 import { authFailed, loginTimeout, needsLogin, needsVariable, refusedCredential } from './auth-errors.ts';
-import type { AuthEvent } from './auth-event.ts';
 import { OPENER_GRACE_MS, openableUrl, openBrowser } from './browser.ts';
 import { readChallenge } from './challenge.ts';
 import { type Configured, ConfiguredHeaders, type HelperPlace } from './configured-headers.ts';
@@ -17,10 +16,16 @@ import type { Challenge, Credentials, RequestLine } from './credentials.ts';
 import { DpopProver } from './dpop.ts';
 import { parseGrant, trustedByGrant } from './grant.ts';
 import { interactiveLogin, type LoginOptions, toAnswer } from './interactive.ts';
-import { type BegunLogin, beginLogin, finishLogin, type LoginAnswer, type LoginContext } from './login.ts';
+import {
+  type BegunLogin,
+  beginLogin,
+  finishLogin,
+  type LoginAnswer,
+  type LoginContext,
+  logout,
+} from './login.ts';
 import { LoginTokens } from './login-tokens.ts';
 import type { Logins } from './logins.ts';
-import { logout } from './logout.ts';
 import { MachineTokens } from './machine-tokens.ts';
 import type { Headers } from './static-headers.ts';
 import type { StoredTokens } from './stored-login.ts';
@@ -395,3 +400,20 @@ function checkAnswer(server: string, { code, state, iss, error }: LoginAnswer): 
 function hinted(error: PlugboardError): { hint?: string } {
   return error.hint === undefined ? {} : { hint: error.hint };
 }
+
+export type AuthEvent =
+  | {
+      readonly type: 'login';
+      readonly server: string;
+      readonly state: 'needed' | 'waiting' | 'done' | 'failed' | 'removed';
+      readonly url?: string;
+      readonly opened?: boolean;
+      readonly message?: string;
+      readonly hint?: string;
+    }
+  | {
+      readonly type: 'notice';
+      readonly server: string;
+      readonly level: 'info' | 'warning' | 'error';
+      readonly message: string;
+    };

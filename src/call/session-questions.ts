@@ -18,6 +18,7 @@ import {
   type ElicitAnswer,
   type ElicitRequest,
   type Questioned,
+  readUrl,
 } from '../connection/questions.ts';
 import { readForm } from '../connection/questions-form.ts';
 import {
@@ -27,7 +28,6 @@ import {
   type SampleCount,
   type SampleLimits,
 } from '../connection/questions-sample.ts';
-import { readUrl } from '../connection/questions-url.ts';
 import type { AnswerQuestion } from '../connection/rounds.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';

@@ -3,9 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Connection } from '../connection/connection.ts';
 import type { Negotiated } from '../connection/eras.ts';
-import { freshForMs } from '../connection/freshness.ts';
 import type { ListKind } from '../connection/listing.ts';
-import { Refresher } from '../connection/refresh.ts';
+import { freshForMs, Refresher } from '../connection/refresh.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { cleanValue } from '../policy/clean-value.ts';

@@ -8,19 +8,17 @@ import { ticksOf } from '../lib/clock.ts';
 import { decideRetry, isSignedOut } from '../lib/retry.ts';
 import { fallsBackToSse } from '../transport/create-transport.ts';
 import { type Alarm, abortable, setAlarm } from './alarm.ts';
-import { ClosingConnections } from './closing-connections.ts';
 import type { ConnectionContext } from './connection-context.ts';
 import type { Negotiated } from './eras.ts';
 import type { ListKind, ListResult } from './listing.ts';
-import { Live } from './live-connection.ts';
+import { RetryingLister } from './listing.ts';
+import { ClosingConnections, Live, ServerReceiver } from './live-connection.ts';
 import { LogGate } from './log-gate.ts';
 import type { LogLevel } from './log-levels.ts';
 import { openServer, type Phase } from './open.ts';
 import type { Params, RequestOptions } from './peer.ts';
 import { absenceOf, byRequest, gone, refusalOf, startTimeout } from './reasons.ts';
-import { RetryingLister } from './retrying-lister.ts';
 import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
-import { ServerReceiver } from './server-receiver.ts';
 import { type ConnectionState, transition } from './state.ts';
 
 /** A start in progress. Once aborted it is ending, and a new start may follow it. */

@@ -2,15 +2,15 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { Notice } from '../transport/contract.ts';
 import type { Negotiated } from './eras.ts';
-import { freshForMs } from './freshness.ts';
-import { IdleTimer } from './idle-timer.ts';
 import { type ChangingList, declaresChanges, Subscription } from './listen.ts';
 import type { ListResult } from './listing.ts';
 import type { LogLevel } from './log-levels.ts';
 import type { Opened } from './open.ts';
-import { isRemote, type Params, type Peer } from './peer.ts';
-import { Refresher } from './refresh.ts';
+import { isRemote, type Params, type Peer, type PeerOwner } from './peer.ts';
+import { freshForMs, Refresher } from './refresh.ts';
+import type { AnswerQuestion } from './rounds.ts';
 import { pushSandboxState } from './sandbox-state.ts';
 
 /** Setting the log level is best effort: how long to wait for the response. */
@@ -255,5 +255,137 @@ export class Live {
       this.#hooks.warn(`the tool list could not be read again: ${asPlugboardError(error).message}`);
       return false;
     }
+  }
+}
+
+/** Detects that a server is idle, so that it can be stopped until it is needed again. */
+class IdleTimer {
+  readonly #clock: Clock;
+  readonly #afterMs: number;
+  readonly #rest: () => void;
+  #busy = 0;
+  #usedAt: number;
+  #cancelTimer: () => void;
+
+  constructor(clock: Clock, afterMs: number, rest: () => void) {
+    this.#clock = clock;
+    this.#afterMs = afterMs;
+    this.#rest = rest;
+    this.#usedAt = clock.now();
+    this.#cancelTimer = clock.after(afterMs, () => this.#check());
+  }
+
+  begin(): void {
+    this.#busy += 1;
+  }
+
+  end(): void {
+    this.#busy -= 1;
+    this.#usedAt = this.#clock.now();
+  }
+
+  stop(): void {
+    this.#cancelTimer();
+  }
+
+  /** Reschedules one timer instead of moving a timer on every call. */
+  #check(): void {
+    const idleFor = this.#clock.now() - this.#usedAt;
+    if (this.#busy === 0 && idleFor >= this.#afterMs) {
+      this.#rest();
+      return;
+    }
+    const wait = this.#busy > 0 ? this.#afterMs : this.#afterMs - idleFor;
+    this.#cancelTimer = this.#clock.after(wait, () => this.#check());
+  }
+}
+
+/** Tracks connections that are closing; their successor and `close()` wait for them. */
+export class ClosingConnections {
+  readonly #closing = new Set<Promise<void>>();
+  /** Connections that were replaced while calls ran on them. */
+  readonly #draining = new Set<Live>();
+
+  /** Closes the connection now. */
+  close(live: Live): void {
+    this.#draining.delete(live);
+    this.track(live.close());
+  }
+
+  /** For connections without a process: closes after the pending responses have arrived. */
+  drain(live: Live): void {
+    live.retire();
+    this.#draining.add(live);
+    void live.peer.idle().then(() => {
+      if (this.#draining.has(live)) this.close(live);
+    });
+  }
+
+  hurry(): void {
+    for (const live of this.#draining) this.close(live);
+  }
+
+  track(done: Promise<void>): void {
+    const tracked = done.catch(() => {}).finally(() => this.#closing.delete(tracked));
+    this.#closing.add(tracked);
+  }
+
+  /** Resolves when all tracked connections are closed. */
+  async gone(): Promise<void> {
+    while (this.#closing.size > 0) await Promise.all(this.#closing);
+  }
+}
+
+/** Further notifications before the connection is established are dropped. */
+const MAX_EARLY_NOTIFICATIONS = 100;
+
+interface ServerReceiverHooks {
+  readonly answer: AnswerQuestion;
+  readonly lost: (live: Live, error: PlugboardError | undefined) => void;
+  readonly notice: (notice: Notice) => void;
+}
+
+/** Receives a server's messages from its first byte on, and buffers notifications until it is connected. */
+export class ServerReceiver implements PeerOwner {
+  readonly #hooks: ServerReceiverHooks;
+  #early: [method: string, params: Params][] = [];
+  #live: Live | undefined;
+  #endedBy: PlugboardError | undefined;
+
+  constructor(hooks: ServerReceiverHooks) {
+    this.#hooks = hooks;
+  }
+
+  /** The server is connected: forwards buffered and all further notifications to `live`. */
+  settle(live: Live): void {
+    this.#live = live;
+    for (const [method, params] of this.#early) live.notified(method, params);
+    this.#early = [];
+    // The server may have exited after its last response.
+    if (live.peer.isClosed) this.#hooks.lost(live, this.#endedBy);
+  }
+
+  async request(method: string, params: Params, signal: AbortSignal): Promise<unknown> {
+    // In the legacy era a question is not linked to a call: pause the timeouts of all calls while the person is asked.
+    const resume = this.#live?.peer.pauseClocks();
+    try {
+      return await this.#hooks.answer(method, params, signal);
+    } finally {
+      resume?.();
+    }
+  }
+
+  notification(method: string, params: Params): void {
+    if (this.#live !== undefined) this.#live.notified(method, params);
+    else if (this.#early.length < MAX_EARLY_NOTIFICATIONS) this.#early.push([method, params]);
+  }
+
+  closed(error?: PlugboardError): void {
+    this.#endedBy = error;
+    if (this.#live !== undefined) this.#hooks.lost(this.#live, error);
+  }
+
+  notice(notice: Notice): void {
+    this.#hooks.notice(notice);
   }
 }

@@ -8,9 +8,8 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { decideRetry } from '../lib/retry.ts';
-import { causeLine, isErrorLine } from '../transport/cause-line.ts';
+import { causeLine, isErrorLine, listeningLine } from '../transport/cause-line.ts';
 import type { Transport } from '../transport/contract.ts';
-import { listeningLine } from '../transport/listening.ts';
 import type { Implementation, Negotiated, RememberedEra } from './eras.ts';
 import { type ListResult, listAll } from './listing.ts';
 import { negotiate } from './negotiate.ts';

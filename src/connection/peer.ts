@@ -20,9 +20,7 @@ import {
 import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { type HandedOn, metaFor } from './handed-on.ts';
-import { readProgress } from './read-progress.ts';
-import { unknownResultType } from './result-type.ts';
-import { rpcError, serverMessage } from './rpc-error.ts';
+import { readProgress, rpcError, serverMessage, unknownResultType } from './rpc-error.ts';
 
 /** Server requests that may be pending at the same time; further ones are rejected. */
 const MAX_SERVER_REQUESTS = 64;

@@ -1,4 +1,6 @@
 /**
+ * Decides how long a list stays fresh, and when it is read again.
+ *
  * Coalesces "the list changed" and "the list is stale" into few listings: one in progress, one queued (F29).
  *
  * Some servers send list_changed whenever the list is requested. A refresh without a change therefore doubles the delay
@@ -6,7 +8,7 @@
  */
 
 import type { Clock } from '../lib/clock.ts';
-import { STALE_REFRESH_GAP_MS } from './freshness.ts';
+import type { Era } from './eras.ts';
 
 export const REFRESH_GAP_MIN_MS = 50;
 export const REFRESH_GAP_MAX_MS = 60_000;
@@ -89,4 +91,27 @@ export class Refresher {
     this.#gapMs = gapMs ?? next;
     if (this.#again && !this.#stopped) this.#schedule();
   }
+}
+
+/** Shortest time between two refreshes of one list without a change notification. */
+export const STALE_REFRESH_GAP_MS = 1_000;
+
+export interface ListHints {
+  readonly era: Era;
+  /** The TTL that the server sent with the list. */
+  readonly ttlMs: number | undefined;
+  /** Whether the server sends notifications when the list changes. */
+  readonly announced: boolean;
+}
+
+/**
+ * Returns the milliseconds for which a list is fresh. A modern list without a TTL, or with 0, is stale at once, unless
+ * its server announces changes: then only a notification makes it stale. Legacy lists have no TTL.
+ *
+ * @param unhintedMs for legacy lists whose changes are not announced
+ */
+export function freshForMs({ era, ttlMs = 0, announced }: ListHints, unhintedMs: number): number {
+  if (era === 'legacy') return announced ? Number.POSITIVE_INFINITY : unhintedMs;
+  if (ttlMs > 0) return ttlMs;
+  return announced ? Number.POSITIVE_INFINITY : 0;
 }

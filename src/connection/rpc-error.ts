@@ -1,9 +1,10 @@
-/** Converts error responses of servers, and cleans other server text that people, logs and models read. */
+/** Reads responses of servers: errors, progress, and result types; cleans server text that people, logs and models read. */
 
 import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_MISSING_CAPABILITY } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
+import type { Params, Progress } from './peer.ts';
 
 /** For the message of an error or a progress notification. */
 const MAX_TEXT_CHARS = 8_192;
@@ -56,5 +57,41 @@ export function rpcError(method: string, error: unknown): PlugboardError {
       ...(code === undefined ? {} : { rpcCode: code, rpcMessage: message }),
       rpcData: record['data'],
     },
+  });
+}
+
+/** Parses a progress notification; skips invalid members. */
+export function readProgress(progress: number, { total, message, _meta }: Params): Progress {
+  return {
+    progress,
+    ...(typeof total === 'number' ? { total } : {}),
+    ...(typeof message === 'string' ? { message: serverMessage(message) } : {}),
+    ...(isRecord(_meta) ? { _meta } : {}),
+  };
+}
+
+/** Those of the protocol, and of the tasks extension, which we declare. */
+const KNOWN: ReadonlySet<unknown> = new Set(['complete', 'input_required', 'task']);
+/** Methods whose results we parse. An extension may define other result types for its own methods. */
+const READ: ReadonlySet<string> = new Set([
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+]);
+
+/** Returns the error for a result of an unknown type; a missing type means `complete`. */
+export function unknownResultType(
+  method: string,
+  { resultType = 'complete' }: Readonly<Record<string, unknown>>,
+): PlugboardError | undefined {
+  if (KNOWN.has(resultType) || !READ.has(method)) return undefined;
+  const type = JSON.stringify(resultType).slice(0, 80);
+  return new PlugboardError('PROTOCOL_ERROR', `the answer to ${method} has an unknown resultType: ${type}`, {
+    hint: 'Update plugboard, or use an older version of this server.',
   });
 }

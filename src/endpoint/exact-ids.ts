@@ -7,7 +7,7 @@
 
 import { isRecord } from '../lib/json.ts';
 import { EXACT_NUMBER_MARK } from '../lib/json-rpc.ts';
-import { readJson } from '../transport/json-text.ts';
+import { readJson } from '../transport/framing-rescue.ts';
 
 /** A long integer after the name of a member that holds an id. A quotation mark inside a string is escaped. */
 const LARGE_IDS = /(?<!\\)("(?:id|requestId|progressToken)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;

@@ -10,8 +10,7 @@ import {
   RPC_INVALID_REQUEST,
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
-import { RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
-import { MAX_JSON_DEPTH, nestsTooDeep } from '../transport/json-text.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep, RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
 import type { Backend, Served } from './backend.ts';
 import { ClientConnection } from './client-connection.ts';
 import { readMessage } from './exact-ids.ts';

@@ -2,8 +2,8 @@
 
 import type { CheckerSource } from '../call/author-check.ts';
 import type { Era } from '../connection/eras.ts';
+import type { SampleParams, SampleResult } from '../connection/questions-sample.ts';
 import { faultOfSample, usesTools } from '../connection/questions-sample.ts';
-import type { SampleParams, SampleResult } from '../connection/sample-types.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';

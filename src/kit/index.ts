@@ -8,7 +8,7 @@ export type {
   SampleParams,
   SampleResult,
   SampleTool,
-} from '../connection/sample-types.ts';
+} from '../connection/questions-sample.ts';
 export type { Served } from '../endpoint/backend.ts';
 export type { TokenVerifier } from '../endpoint/guard.ts';
 export type { ServedHttp } from '../endpoint/listen-http.ts';

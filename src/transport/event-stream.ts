@@ -7,9 +7,8 @@ import type { PlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { MAX_ASKED_DELAY_MS } from '../lib/retry.ts';
 import type { Receiver } from './contract.ts';
-import { type BodyReader, type Exchange, overLimit } from './http-exchange.ts';
+import { type BodyReader, type Exchange, overLimit, parseFrames } from './http-exchange.ts';
 import type { HttpLimits } from './http-limits.ts';
-import { parseFrames } from './response-body.ts';
 
 /** How many events with an id are remembered to detect duplicates. */
 const MAX_SEEN_EVENTS = 1024;

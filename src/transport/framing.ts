@@ -5,8 +5,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord, parseJson } from '../lib/json.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import { type Dropped, LineCutter } from '../lib/lines.ts';
-import { RESCUE_CHARS, recoverId } from './framing-rescue.ts';
-import { MAX_JSON_DEPTH, nestsTooDeep } from './json-text.ts';
+import { MAX_JSON_DEPTH, nestsTooDeep, RESCUE_CHARS, recoverId } from './framing-rescue.ts';
 
 /** Longest line that is buffered and parsed. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
@@ -88,7 +87,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 type LineSink = Pick<FrameSink, 'message' | 'lost' | 'noise'>;
 
-export function readLine(line: string, sink: LineSink): void {
+function readLine(line: string, sink: LineSink): void {
   if (nestsTooDeep(line)) {
     const message = `The server sent JSON that is nested more than ${MAX_JSON_DEPTH} levels deep.`;
     sink.lost(idOf(line), new PlugboardError('PROTOCOL_ERROR', message));

@@ -4,11 +4,10 @@ import type { Credentials } from '../auth/credentials.ts';
 import { PlugboardError } from '../errors.ts';
 import type { ProxyServer } from '../policy/proxy.ts';
 import { accessError, type FailedResponse } from './http-errors.ts';
-import { cancelled, type Exchange, type Head, type HttpRequest } from './http-exchange.ts';
+import { cancelled, type Exchange, type Head, type HttpRequest, readText } from './http-exchange.ts';
 import { appendForeign, headerOf, headerValue, mediaType } from './http-headers.ts';
 import { MAX_REDIRECTS } from './http-limits.ts';
 import type { Wire } from './http-wire.ts';
-import { readText } from './response-body.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const INSUFFICIENT_SCOPE = /\berror\s*=\s*"?insufficient_scope"?/i;

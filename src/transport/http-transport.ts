@@ -6,11 +6,11 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
-import { decideRetry } from '../lib/retry.ts';
+import { backoffMs, decideRetry } from '../lib/retry.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { EventStream, eventFrames } from './event-stream.ts';
 import { notMcp, sessionExpired, statusError } from './http-errors.ts';
-import { cancelled, type Exchange, type Head } from './http-exchange.ts';
+import { cancelled, type Exchange, type Head, parseFrames, readBody, readText } from './http-exchange.ts';
 import {
   appendForeign,
   appendMirrored,
@@ -21,10 +21,8 @@ import {
 } from './http-headers.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { type Response, readFailed, request } from './http-request.ts';
-import { listen, resumeDelay } from './http-resume.ts';
 import type { Exit } from './http-sockets.ts';
 import { closedError, Wire } from './http-wire.ts';
-import { parseFrames, readBody, readText } from './response-body.ts';
 
 export interface HttpTransportOptions {
   readonly url: URL;
@@ -317,4 +315,45 @@ function lostError(broken: PlugboardError | undefined, host: string): PlugboardE
   return new PlugboardError('CONNECTION_LOST', `${host} ended the stream before it answered.`, {
     cause: broken,
   });
+}
+
+/** Returns the delay before a stream is resumed, unless the server named one. */
+function resumeDelay({ resumeDelayMs, maxResumeDelayMs }: HttpLimits, tries: number): number {
+  return backoffMs(tries + 1, Math.random(), { firstMs: resumeDelayMs, maxMs: maxResumeDelayMs });
+}
+
+/**
+ * Keeps the stream for server messages open until `wanted` is false or the server refuses it. Never rejects: requests
+ * work without this stream.
+ */
+async function listen(
+  wire: Wire,
+  open: (lastEventId: string | undefined) => Promise<Exchange>,
+  receiver: Receiver,
+  wanted: () => boolean,
+): Promise<void> {
+  const { clock, limits } = wire;
+  const stream = new EventStream(limits, (event) => {
+    for (const frame of eventFrames(event, receiver)) receiver.message(frame);
+  });
+  for (let tries = 0; wanted() && tries < limits.maxResumes; tries++) {
+    const since = clock.now();
+    let error: PlugboardError | undefined;
+    try {
+      error = await stream.read(await open(stream.lastEventId));
+      // A stream that delivered events or stayed open is not a failure, however it ended.
+      if (stream.news || clock.now() - since >= limits.maxResumeDelayMs) tries = 0;
+    } catch (thrown) {
+      error = asPlugboardError(thrown);
+      if (decideRetry('stream', error) === 'fail') {
+        if (wanted())
+          receiver.notice({ level: 'debug', message: `No stream of server messages: ${error.message}` });
+        return;
+      }
+    }
+    if (wanted())
+      await wire.pause(stream.retryMs ?? error?.detail.retryAfterMs ?? resumeDelay(limits, tries));
+  }
+  if (wanted())
+    receiver.notice({ level: 'info', message: 'The stream of server messages broke and did not come back.' });
 }

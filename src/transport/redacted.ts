@@ -3,7 +3,7 @@
 import { asPlugboardError } from '../errors.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Redact } from '../lib/redact.ts';
-import { redactError, redactMessage } from '../lib/redact-messages.ts';
+import { redactError, redactMessage } from '../lib/redact.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 
 export class RedactedTransport implements Transport {

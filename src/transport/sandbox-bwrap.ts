@@ -8,16 +8,17 @@
  * Landlock would also block abstract sockets for a process with network, but no maintained npm package provides it.
  */
 
-import { existsSync, realpathSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { basename, delimiter, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
 import { findHome, type Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { isInside } from '../lib/inside.ts';
+import { isRecord } from '../lib/json.ts';
 import type { SandboxRules } from './sandbox.ts';
 import { isNarrow } from './sandbox-installation.ts';
-import { confinedLauncher } from './sandbox-npx.ts';
-import { tryToBreakOut } from './sandbox-probe.ts';
 import { protect, protectionOf, RESERVED, type Unprotectable } from './sandbox-protected.ts';
 import { holdStandIns, type Release } from './sandbox-stand-ins.ts';
 import { listed, viewOf } from './sandbox-view.ts';
@@ -204,4 +205,127 @@ function unavailable(why: string, hint: string): PlugboardError {
     hint,
     detail: { permanent: true },
   });
+}
+
+/** The test takes milliseconds; a system where it hangs is not reliable. */
+const PROBE_MS = 10_000;
+
+type Attempt =
+  | { readonly held: true }
+  /** The method of the escape. */
+  | { readonly escaped: string }
+  /** The sandbox could not be created. */
+  | { readonly failed: string };
+
+/** Prints each violation that succeeds; no output means that the sandbox holds. A violation changes nothing. */
+const SCRIPT = `
+while read -r name value rest; do
+  case $name in
+    CapInh:|CapPrm:|CapEff:|CapBnd:|CapAmb:) case $value in *[!0]*) echo "it keeps capabilities"; break;; esac;;
+    NoNewPrivs:) [ "$value" = 1 ] || echo "it can gain rights";;
+  esac
+done < /proc/self/status
+[ -w /proc/sys/kernel/core_pattern ] && echo "it can change settings of the kernel"
+[ -w /proc/sysrq-trigger ] && echo "it can command the kernel"
+mount -o remount,rw,bind / 2>/dev/null && echo "it can mount / again"
+umount /run 2>/dev/null && echo "it can uncover hidden folders"
+case $1 in confined) ( : > /.plugboard-probe ) 2>/dev/null && echo "it can write outside";; esac
+exit 0
+`;
+
+/**
+ * Tests the sandbox before a server runs in it: tries to break out, with exactly the limits of the server.
+ *
+ * @param limits arguments of bubblewrap
+ */
+async function tryToBreakOut(helper: string, limits: readonly string[]): Promise<Attempt> {
+  const mode = limits.join(' ').includes('--remount-ro / ') ? 'confined' : 'open';
+  const args = [...limits, '--', '/bin/sh', '-c', SCRIPT, 'probe', mode];
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+  try {
+    const { stdout } = await promisify(execFile)(helper, args, { timeout: PROBE_MS, env });
+    const [first] = stdout.split('\n').filter(Boolean);
+    return first === undefined ? { held: true } : { escaped: first };
+  } catch (cause) {
+    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+    return { failed: said.trim().split('\n')[0] ?? '' };
+  }
+}
+
+interface Launched {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Launcher {
+  readonly network: boolean;
+  readonly person: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Without network the launchers fail at once instead of after a minute. */
+const OFFLINE = { npm_config_offline: 'true', UV_OFFLINE: '1' };
+
+/**
+ * Returns the same program, or the installed package instead of npx; `env`: variables to add. npm writes to its cache
+ * even to read it, and cached code later runs outside of the sandbox, so the cache is not shared: a package that npx has
+ * not installed yet is downloaded for this process only, if it has network.
+ */
+function confinedLauncher({ command, args }: Launched, launcher: Launcher): Required<Launched> {
+  const env = launcher.network ? {} : OFFLINE;
+  const wanted = basename(command) === 'npx' ? readArguments(args) : undefined;
+  const script = wanted === undefined ? undefined : preparedScript(wanted.spec, launcher);
+  if (wanted === undefined || script === undefined) return { command, args, env };
+  return { command: script, args: wanted.rest, env };
+}
+
+/** Returns the package and its own arguments; undefined for options that change more than npx's prompt. */
+function readArguments(args: readonly string[]): { spec: string; rest: readonly string[] } | undefined {
+  let at = 0;
+  for (; args[at]?.startsWith('-') === true; at += 1) {
+    const option = args[at];
+    if (option === '--prefix') at += 1;
+    else if (option === '--') continue;
+    else if (!/^(?:-y|--yes|-q|--quiet|--offline|--prefer-offline|--prefix=.*)$/.test(option ?? ''))
+      return undefined;
+  }
+  const spec = args[at];
+  return spec === undefined ? undefined : { spec, rest: args.slice(at + 1) };
+}
+
+function preparedScript(spec: string, { person, env }: Launcher): string | undefined {
+  const cache = env['npm_config_cache'] ?? env['NPM_CONFIG_CACHE'] ?? join(person, '.npm');
+  const trees = join(cache, '_npx');
+  if (!isAbsolute(trees) || !existsSync(trees)) return undefined;
+  for (const tree of readdirSync(trees)) {
+    const prepared = readJson(join(trees, tree, 'package.json'));
+    const { packages } = isRecord(prepared?.['_npx']) ? prepared['_npx'] : {};
+    if (!Array.isArray(packages) || packages.length !== 1 || packages[0] !== spec) continue;
+    const [name] = isRecord(prepared?.['dependencies']) ? Object.keys(prepared['dependencies']) : [];
+    const folder = join(trees, tree, 'node_modules', name ?? '');
+    const script = name === undefined ? undefined : binOf(name, readJson(join(folder, 'package.json')));
+    if (script !== undefined && existsSync(join(folder, script))) return join(folder, script);
+  }
+  return undefined;
+}
+
+/** Selects the program like npx: the only one, or the one named like the package. */
+function binOf(name: string, manifest: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const bin = manifest?.['bin'];
+  if (typeof bin === 'string') return bin;
+  if (!isRecord(bin)) return undefined;
+  const programs = [...new Set(Object.values(bin))];
+  const [only] = programs;
+  const chosen = programs.length === 1 ? only : bin[name.replace(/^@[^/]+\//, '')];
+  return typeof chosen === 'string' ? chosen : undefined;
+}
+
+function readJson(file: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

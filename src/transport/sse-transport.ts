@@ -8,13 +8,12 @@ import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import { EventStream, eventFrames, type StreamEvent } from './event-stream.ts';
 import { notMcp, opensLegacySse, statusError } from './http-errors.ts';
-import { cancelled, type Exchange } from './http-exchange.ts';
+import { cancelled, type Exchange, readText } from './http-exchange.ts';
 import { appendForeign, mediaType } from './http-headers.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { type Response, readFailed, request } from './http-request.ts';
 import type { HttpTransportOptions } from './http-transport.ts';
 import { closedError, Wire } from './http-wire.ts';
-import { readText } from './response-body.ts';
 
 export interface SseTransportOptions extends HttpTransportOptions {
   /** The entry specifies this transport: a server that rejects it may support streamable HTTP. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readUrl } from '../../src/connection/questions.ts';
 import { readForm } from '../../src/connection/questions-form.ts';
 import {
   MAX_OPEN_SAMPLES,
@@ -6,7 +7,6 @@ import {
   MAX_SAMPLES_PER_CALL,
   MAX_SAMPLES_PER_MINUTE,
 } from '../../src/connection/questions-sample.ts';
-import { readUrl } from '../../src/connection/questions-url.ts';
 import type { ElicitAnswer, ElicitRequest } from '../../src/index.ts';
 import { createGate, type Exchange, RpcError, scriptedServer } from '../../src/testing/index.ts';
 import { text } from '../world/content.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freshForMs, STALE_REFRESH_GAP_MS } from '../../src/connection/freshness.ts';
+import { freshForMs, STALE_REFRESH_GAP_MS } from '../../src/connection/refresh.ts';
 import { type FakeClock, fakeClock, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { HostWorld } from '../world/host-world.ts';
 

@@ -221,7 +221,7 @@ describe('the way of a question', () => {
     const files = await filesOnTheWay('old');
     expect(files.slice(files.indexOf('connection/peer.ts'))).toEqual([
       'connection/peer.ts',
-      'connection/server-receiver.ts',
+      'connection/live-connection.ts',
       'call/session-questions.ts',
       'serve/client-questions.ts',
       'endpoint/outbound.ts',

@@ -3,8 +3,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasSystemLock, isHeld, tryHold } from '../../src/lib/held-file.ts';
-import { lockFileFor, withFileLock } from '../../src/lib/locked-file.ts';
+import { hasSystemLock, isHeld, lockFileFor, tryHold, withFileLock } from '../../src/lib/locked-file.ts';
 import { scratch } from '../world/scratch.ts';
 
 function lockFile(): string {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
-import { Redactor } from '../../src/lib/redact.ts';
-import { redactError, redactMessage } from '../../src/lib/redact-messages.ts';
+import { Redactor, redactError, redactMessage } from '../../src/lib/redact.ts';
 
 const SECRET = 'p@ss "word"/42';
 const { redact } = new Redactor([SECRET]);

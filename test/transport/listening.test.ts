@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listeningLine } from '../../src/transport/listening.ts';
+import { listeningLine } from '../../src/transport/cause-line.ts';
 
 describe('F17: a program that serves over HTTP', () => {
   it.each([

@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AuthEvent } from '../../src/auth/auth-event.ts';
 import { HomeTraces } from '../../src/auth/home-traces.ts';
 import { Logins } from '../../src/auth/logins.ts';
+import type { AuthEvent } from '../../src/auth/server-auth.ts';
 import { createServerAuth, type ServerAuth, type ServerAuthOptions } from '../../src/auth/server-auth.ts';
 import type { RemoteEntry } from '../../src/config/entry.ts';
 import { type Home, homeAt } from '../../src/config/home.ts';
