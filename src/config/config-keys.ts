@@ -1,11 +1,29 @@
-/** The table of all configuration keys: source of validation, typo suggestions and the JSON Schemas. */
+/**
+ * The table of all configuration keys: source of validation, typo suggestions, the JSON Schemas and the tables of the
+ * docs. Each part is written for a type of `entry.ts`, and does not compile if a key or its type differs.
+ */
 
 import { isRecord } from '../lib/json.ts';
+import type {
+  AgentProfile,
+  EntryBase,
+  InputDefinition,
+  OAuthDetails,
+  Permissions,
+  PluginSetting,
+  RemoteEntry,
+  ServerSwitch,
+  Settings,
+  StdioEntry,
+  ToolSettings,
+  WorkspaceSettings,
+} from './entry.ts';
 import { noEffect } from './fault.ts';
 import {
-  anything,
+  checkedLater,
   either,
   flag,
+  joined,
   type Keys,
   type Kind,
   keys,
@@ -17,6 +35,7 @@ import {
   record,
   text,
   wholeNumber,
+  without,
   word,
 } from './kind.ts';
 
@@ -34,14 +53,28 @@ const approval = oneOf('approve', 'auto', 'writes', 'prompt');
 const globs = list(word, 'tool names or globs');
 const time = positive(MAX_TIME_MS);
 
-/** The spellings of Streamable HTTP in `type`, including those in other agents' files. */
-export const HTTP_SPELLINGS: ReadonlySet<string> = new Set(['http', 'streamable-http', 'streamableHttp']);
+/** Includes the spellings of Streamable HTTP in other agents' files. */
 const transport = {
   ...oneOf('stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'),
   expected: '"stdio", "http" or "sse"',
 };
 
-const LIMIT_KEYS = {
+/** The members of entries in files, each of which may be absent. */
+type StdioMembers = Omit<StdioEntry, keyof EntryBase | 'type'>;
+type RemoteMembers = Omit<RemoteEntry, keyof EntryBase | 'type' | 'headersFrom'>;
+interface SharedMembers extends EntryBase {
+  readonly type?: 'stdio' | 'http' | 'sse' | 'streamable-http' | 'streamableHttp';
+  readonly disabled?: boolean;
+}
+export type EntryMembers = StdioMembers & RemoteMembers & SharedMembers;
+
+/** The settings as written: a plugin may lack its path. */
+export interface SettingsMembers extends Omit<Settings, 'inputs' | 'plugins' | 'projects'> {
+  readonly inputs?: readonly InputDefinition[];
+  readonly plugins?: Readonly<Record<string, Partial<PluginSetting>>>;
+}
+
+const LIMIT_ROWS = {
   startupTimeoutMs: {
     kind: time,
     description: 'How long starting and connecting may take, in milliseconds (30000).',
@@ -63,23 +96,23 @@ const LIMIT_KEYS = {
 const APPROVAL_DESCRIPTION =
   'Which calls are asked about: "approve" none, "prompt" all, "auto" what may destroy, "writes" what may write.';
 
-const TOOL_KEYS = keys({
+const TOOL_KEYS = keys<ToolSettings>({
   approval: { kind: approval, description: APPROVAL_DESCRIPTION },
-  maxOutputTokens: LIMIT_KEYS.maxOutputTokens,
+  maxOutputTokens: LIMIT_ROWS.maxOutputTokens,
 });
 
-const OAUTH_KEYS: Keys = keys({
+const OAUTH_KEYS = keys<OAuthDetails>({
   clientId: { kind: word, description: 'Id of a client that was registered beforehand.' },
   clientSecret: { kind: text, description: 'Its secret; better a reference to a variable.' },
   scopes: { kind: list(word, 'scopes'), description: 'Scopes to ask for.' },
   callbackPort: { kind: positive(MAX_PORT), description: 'Fixed port of the login redirect on 127.0.0.1.' },
   authorizationUrl: { kind: word, description: 'Authorization endpoint, where the server does not tell it.' },
   tokenUrl: { kind: word, description: 'Token endpoint, where the server does not tell it.' },
-  grant: { kind: anything, description: 'Another way to get a token than a login in the browser.' },
+  grant: { kind: checkedLater(), description: 'Another way to get a token than a login in the browser.' },
 });
 
 /** Keys that apply only to a local process. */
-export const STDIO_KEYS: Keys = keys({
+export const STDIO_KEYS: Keys<StdioMembers> = keys<StdioMembers>({
   command: { kind: word, description: 'The program to start.' },
   args: { kind: list(text, 'strings'), description: 'Its arguments.' },
   env: {
@@ -98,7 +131,7 @@ export const STDIO_KEYS: Keys = keys({
 });
 
 /** Keys that apply only to a remote server. */
-export const REMOTE_KEYS: Keys = keys({
+export const REMOTE_KEYS: Keys<RemoteMembers> = keys<RemoteMembers>({
   url: { kind: word, description: "The server's address, http or https." },
   headers: {
     kind: record(headerValue, 'an object of strings', headerName),
@@ -121,7 +154,7 @@ export const REMOTE_KEYS: Keys = keys({
   },
 });
 
-const SHARED_KEYS = keys({
+const SHARED_KEYS = keys<SharedMembers>({
   type: {
     kind: transport,
     description:
@@ -138,7 +171,7 @@ const SHARED_KEYS = keys({
     kind: flag,
     description: 'Fail when this server cannot be reached, also if its tools are in the cache.',
   },
-  ...LIMIT_KEYS,
+  ...LIMIT_ROWS,
   enabledTools: { kind: globs, description: 'Only these tools are offered.' },
   disabledTools: { kind: globs, description: 'These tools are never offered; wins over enabledTools.' },
   approval: { kind: approval, description: APPROVAL_DESCRIPTION },
@@ -160,24 +193,32 @@ const SHARED_KEYS = keys({
     description:
       'Whether sessions of the daemon and clients of the gateway share one process (default true, but false for browsers and debuggers).',
   },
-  sandbox: { kind: anything, description: 'Limits of files and network for the process.' },
+  sandbox: { kind: checkedLater(), description: 'Limits of files and network for the process.' },
   pins: {
     kind: oneOf('hold', 'warn', 'off'),
     description: 'What happens when a tool changes after it was approved.',
   },
 });
 
-export const ENTRY_KEYS: Keys = new Map([...STDIO_KEYS, ...REMOTE_KEYS, ...SHARED_KEYS]);
+export const STDIO_ENTRY_KEYS: Keys<StdioMembers & SharedMembers> = joined(STDIO_KEYS, SHARED_KEYS);
+export const REMOTE_ENTRY_KEYS: Keys<RemoteMembers & SharedMembers> = joined(REMOTE_KEYS, SHARED_KEYS);
+export const ENTRY_KEYS: Keys<EntryMembers> = joined(STDIO_KEYS, REMOTE_ENTRY_KEYS);
+
+type InProcessMembers = Omit<SharedMembers, 'type' | 'unapproved' | 'sandbox' | 'pins'>;
 
 /** Keys that apply to an in-process server. */
-export const IN_PROCESS_KEYS: ReadonlySet<string> = new Set(
-  [...SHARED_KEYS.keys()].filter((key) => !['type', 'unapproved', 'sandbox', 'pins'].includes(key)),
+export const IN_PROCESS_KEYS: Keys<InProcessMembers> = without(
+  SHARED_KEYS,
+  'type',
+  'unapproved',
+  'sandbox',
+  'pins',
 );
 
 /** Questions for values that are not stored in a file, in the format of VS Code. */
-export const INPUTS: Kind = list(
+export const INPUTS: Kind<readonly InputDefinition[]> = list(
   object(
-    keys({
+    keys<InputDefinition>({
       id: { kind: word, description: 'The id in ${input:id}.' },
       type: {
         kind: oneOf('promptString', 'pickString'),
@@ -192,20 +233,21 @@ export const INPUTS: Kind = list(
   'questions',
 );
 
-const ALLOW_KEYS = keys({
+const ALLOW_KEYS = keys<Pick<Permissions, 'allow'>>({
   allow: { kind: globs, description: 'Calls of these servers that are never asked about.' },
 });
 
 /** Rules for the servers of one project or plugin. `ask` and `deny` apply to all servers and have no effect here. */
-function ownedPermissions(owner: 'project' | 'plugin'): Kind {
+function ownedPermissions(owner: 'project' | 'plugin'): Kind<Pick<Permissions, 'allow'>> {
   const kind = object(ALLOW_KEYS);
   return {
     ...kind,
-    check(value, path, report) {
+    check(value, path, report): value is Pick<Permissions, 'allow'> {
       const { ask, deny, ...rest } = isRecord(value) ? value : {};
-      kind.check(isRecord(value) ? rest : value, path, report);
+      const isValid = kind.check(isRecord(value) ? rest : value, path, report);
       const unused = Object.entries({ ask, deny }).filter(([, rules]) => rules !== undefined);
       for (const [name] of unused) report(noEffect([...path, name], `for one ${owner}`, FOR_ALL_HINT));
+      return isValid;
     },
   };
 }
@@ -213,12 +255,12 @@ function ownedPermissions(owner: 'project' | 'plugin'): Kind {
 const FOR_ALL_HINT = 'Set it in permissions at the top level, which is for all servers.';
 
 /** The rules in `config.json` for the servers that one project supplies, in addition to its local scope. */
-export const PROJECT_PERMISSIONS: Kind = ownedPermissions('project');
+export const PROJECT_PERMISSIONS: Kind<Pick<Permissions, 'allow'>> = ownedPermissions('project');
 
 /** A user's own settings of servers in one project, by name. */
-export const PROJECT_SERVERS: Kind = record(
+export const PROJECT_SERVERS: Kind<Readonly<Record<string, ServerSwitch>>> = record(
   object(
-    keys({
+    keys<ServerSwitch>({
       enabled: { kind: flag, description: 'Whether you use this server here, whatever its entry says.' },
     }),
   ),
@@ -226,14 +268,19 @@ export const PROJECT_SERVERS: Kind = record(
 );
 
 /** The settings in `config.json`, apart from servers. */
-export const SETTINGS_KEYS: Keys = keys({
+export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
   defaults: {
-    kind: object(keys({ ...LIMIT_KEYS, approval: { kind: approval, description: APPROVAL_DESCRIPTION } })),
+    kind: object(
+      keys<NonNullable<Settings['defaults']>>({
+        ...LIMIT_ROWS,
+        approval: { kind: approval, description: APPROVAL_DESCRIPTION },
+      }),
+    ),
     description: 'Limits of every server that does not set its own.',
   },
   permissions: {
     kind: object(
-      keys({
+      keys<Permissions>({
         allow: { kind: globs, description: 'Calls of your own servers that are never asked about.' },
         ask: { kind: globs, description: 'Calls that are always asked about; wins over allow.' },
         deny: { kind: globs, description: 'Calls that are refused; wins over everything.' },
@@ -242,7 +289,10 @@ export const SETTINGS_KEYS: Keys = keys({
     description: 'Rules for calls, as globs of server__tool or mcp__server__tool.',
   },
   toolSearch: {
-    kind: either(flag, pattern('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$')),
+    kind: either(
+      flag,
+      pattern<'auto' | `auto:${number}`>('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$'),
+    ),
     description: 'Whether tools are found by search instead of being listed.',
   },
   searchLearning: {
@@ -261,7 +311,7 @@ export const SETTINGS_KEYS: Keys = keys({
   },
   client: {
     kind: object(
-      keys({
+      keys<NonNullable<Settings['client']>>({
         name: { kind: word, description: 'Name told to servers.' },
         version: { kind: word, description: 'Version told to servers.' },
       }),
@@ -281,7 +331,7 @@ export const SETTINGS_KEYS: Keys = keys({
   profiles: {
     kind: record(
       object(
-        keys({
+        keys<AgentProfile>({
           model: { kind: word, description: 'The model, as `chat --model` takes it.' },
           contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
           maxSteps: { kind: positive(1_000), description: 'Requests to the model in one turn.' },
@@ -313,7 +363,7 @@ export const SETTINGS_KEYS: Keys = keys({
   plugins: {
     kind: record(
       object(
-        keys({
+        keys<PluginSetting>({
           path: { kind: word, description: 'Its folder.' },
           enabled: { kind: flag, description: 'False keeps it and does not use it.' },
           permissions: { kind: ownedPermissions('plugin'), description: 'Rules for calls of its servers.' },
@@ -324,12 +374,12 @@ export const SETTINGS_KEYS: Keys = keys({
     description: 'Folders whose servers are used too; see plugins.md.',
   },
   inputs: { kind: INPUTS, description: 'Questions for secrets that entries refer to as ${input:id}.' },
-  telemetry: { kind: anything, description: 'Where traces and metrics go.' },
+  telemetry: { kind: checkedLater(), description: 'Where traces and metrics go.' },
   workspace: {
     kind: either(
       flag,
       object(
-        keys({
+        keys<WorkspaceSettings>({
           shell: { kind: flag, description: 'Offer its shell tool, and let git run hooks (default false).' },
         }),
       ),

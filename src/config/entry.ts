@@ -189,6 +189,21 @@ export interface PluginSetting {
   readonly permissions?: Pick<Permissions, 'allow'>;
 }
 
+/** A user's own setting of a server in one project. */
+export interface ServerSwitch {
+  readonly enabled?: boolean;
+}
+
+/** An element of `inputs` in a file, in the format of VS Code. */
+export interface InputDefinition {
+  readonly id?: string;
+  readonly type?: 'promptString' | 'pickString';
+  readonly description?: string;
+  readonly password?: boolean;
+  readonly default?: string;
+  readonly options?: readonly string[];
+}
+
 /** The question for a value that is not stored in a file. */
 export interface InputQuestion {
   readonly id: string;
@@ -256,7 +271,12 @@ export interface Settings {
   readonly projects?: Readonly<Record<string, { readonly permissions: Pick<Permissions, 'allow'> }>>;
   readonly telemetry?: unknown;
   /** The built-in server for the project's files: true: wherever possible, false: never; undefined: on request. */
-  readonly workspace?: boolean | { readonly shell?: boolean };
+  readonly workspace?: boolean | WorkspaceSettings;
+}
+
+/** Settings of the built-in server for the project's files. */
+export interface WorkspaceSettings {
+  readonly shell?: boolean;
 }
 
 /** The merged configuration: one spec per name, from the strongest scope. */

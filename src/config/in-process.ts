@@ -59,6 +59,11 @@ export function servesOneConnection(server: InProcessServer | InProcessFactory):
   return connectedBy(server) === 'connect';
 }
 
+/** True for functions: what one returns is checked when it is called. */
+export function isInProcessFactory(value: unknown): value is InProcessFactory {
+  return typeof value === 'function';
+}
+
 /** True for objects that can be used as in-process servers. */
 export function isInProcessServer(value: unknown): value is InProcessServer {
   return connectedBy(value) !== undefined;

@@ -3,7 +3,7 @@
 import { isRecord } from '../lib/json.ts';
 import { loadsCode } from './code-variables.ts';
 import { INPUTS } from './config-keys.ts';
-import type { InputQuestion, ServerSpec } from './entry.ts';
+import type { InputDefinition, InputQuestion, ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
 import { partsOf } from './reference.ts';
 import { isForeign } from './scopes.ts';
@@ -23,24 +23,21 @@ export function parseInputs(
 ): { inputs: readonly InputQuestion[]; faults: readonly Fault[] } {
   if (value === undefined) return { inputs: [], faults: [] };
   const faults: Fault[] = [];
-  INPUTS.check(value, path, (fault) => faults.push(fault));
-  if (faults.some(({ fatal }) => fatal) || !Array.isArray(value)) return { inputs: [], faults };
-  const inputs = value.flatMap((item: unknown): InputQuestion[] =>
-    isRecord(item) && typeof item['id'] === 'string' ? [questionOf(item, item['id'], owner)] : [],
-  );
+  if (!INPUTS.check(value, path, (fault) => faults.push(fault))) return { inputs: [], faults };
+  const inputs = value.flatMap(({ id, ...item }) => (id === undefined ? [] : [questionOf(id, item, owner)]));
   return { inputs, faults };
 }
 
-function questionOf(item: Readonly<Record<string, unknown>>, id: string, owner: string): InputQuestion {
+function questionOf(id: string, item: Omit<InputDefinition, 'id'>, owner: string): InputQuestion {
   const { description, default: fallback, options, password } = item;
   return {
     id,
     owner,
     // Hidden unless the file sets it to false.
     password: password !== false,
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(typeof fallback === 'string' ? { fallback } : {}),
-    ...(Array.isArray(options) ? { options: options.map(String) } : {}),
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { fallback }),
+    ...(options === undefined ? {} : { options }),
   };
 }
 

@@ -60,6 +60,6 @@ function serverSchema(): JsonSchema {
   };
 }
 
-function propertiesOf(table: Keys): Readonly<Record<string, unknown>> {
+function propertiesOf<T>(table: Keys<T>): Readonly<Record<string, unknown>> {
   return object(table).schema['properties'] as Readonly<Record<string, unknown>>;
 }

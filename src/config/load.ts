@@ -243,14 +243,9 @@ function projectRules(projects: unknown): { projects?: Settings['projects']; fau
   for (const [folder, project] of Object.entries(isRecord(projects) ? projects : {})) {
     const permissions = isRecord(project) ? project['permissions'] : undefined;
     if (permissions === undefined) continue;
-    const wrongs: Fault[] = [];
-    PROJECT_PERMISSIONS.check(permissions, ['projects', folder, 'permissions'], (fault) =>
-      wrongs.push(fault),
-    );
-    faults.push(...wrongs);
-    // Validated above.
-    if (!wrongs.some(({ fatal }) => fatal))
-      found[realPath(resolve(folder))] = { permissions: permissions as NonNullable<Settings['permissions']> };
+    const path = ['projects', folder, 'permissions'];
+    if (PROJECT_PERMISSIONS.check(permissions, path, (fault) => faults.push(fault)))
+      found[realPath(resolve(folder))] = { permissions };
   }
   return Object.keys(found).length === 0 ? { faults } : { projects: found, faults };
 }

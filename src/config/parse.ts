@@ -4,17 +4,20 @@ import { isRecord } from '../lib/json.ts';
 import {
   CONFIG_FILE_KEYS,
   ENTRY_KEYS,
-  HTTP_SPELLINGS,
+  type EntryMembers,
   IN_PROCESS_KEYS,
+  REMOTE_ENTRY_KEYS,
   REMOTE_KEYS,
   SETTINGS_KEYS,
+  type SettingsMembers,
+  STDIO_ENTRY_KEYS,
   STDIO_KEYS,
 } from './config-keys.ts';
 import type { ServerEntry, ServerSpec, Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
 import { readGiven } from './given-entry.ts';
-import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessServer } from './in-process.ts';
-import { object } from './kind.ts';
+import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessFactory, isInProcessServer } from './in-process.ts';
+import { membersOf, object, validMembers } from './kind.ts';
 import { reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';
 import { isForeign, type Scope } from './scopes.ts';
@@ -111,28 +114,44 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
     return { raw: {}, faults };
   }
   if (Object.hasOwn(value, IN_PROCESS_KEY)) return parseInProcess(value, scope, faults);
-  ENTRY.check(value, [], report);
+  const isValid = ENTRY.check(value, [], report);
   for (const key of Object.keys(value)) reportOtherAgentsKey(key, report);
   const kind = kindOf(value, faults, report, scope === 'code');
-  if (faults.some((fault) => fault.fatal) || kind === undefined) {
+  if (!isValid || kind === undefined || faults.some((fault) => fault.fatal)) {
     // The fatal fault first.
     return { raw: value, faults: faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal)) };
   }
 
-  const foreign = kind === 'stdio' ? REMOTE_KEYS : STDIO_KEYS;
-  const picked: Record<string, unknown> = {};
+  const [otherKeys, where] = kind === 'stdio' ? [REMOTE_KEYS, 'with a command'] : [STDIO_KEYS, 'with a url'];
   for (const [key, member] of Object.entries(value)) {
-    if (!ENTRY_KEYS.has(key)) continue;
-    if (!foreign.has(key)) picked[key] = withoutPrototype(member);
-    else if (!isEmpty(member))
-      report(noEffect([key], kind === 'stdio' ? 'with a command' : 'with a url', 'Take it out.'));
+    if (otherKeys.has(key) && !isEmpty(member)) report(noEffect([key], where, 'Take it out.'));
   }
-  if (picked['disabled'] === true) picked['enabled'] = false;
-  delete picked['disabled'];
-  if (typeof picked['type'] === 'string' && HTTP_SPELLINGS.has(picked['type'])) picked['type'] = 'http';
-  if (isForeign({ scope })) dropPrivileges(picked, scope, report);
-  // The table has validated every key of this kind, and `kindOf` that its one required key exists.
-  return { entry: picked as unknown as ServerEntry, raw: value, faults };
+  const entry = entryOf(value);
+  if (entry !== undefined && isForeign({ scope })) dropPrivileges(entry, scope, report);
+  return { ...(entry === undefined ? {} : { entry }), raw: value, faults };
+}
+
+/** Returns the entry of a validated value; undefined if it has neither a command nor a url. */
+function entryOf(value: Partial<EntryMembers>): ServerEntry | undefined {
+  const { command, url } = value;
+  if (command !== undefined) {
+    const { type, disabled, ...members } = membersOf(STDIO_ENTRY_KEYS, value);
+    return {
+      ...(type === undefined ? {} : { type: 'stdio' }),
+      ...members,
+      command,
+      ...switchedOff(disabled),
+    };
+  }
+  if (url === undefined) return undefined;
+  const { type, disabled, ...members } = membersOf(REMOTE_ENTRY_KEYS, value);
+  const transport = type === 'sse' ? 'sse' : 'http';
+  return { ...(type === undefined ? {} : { type: transport }), ...members, url, ...switchedOff(disabled) };
+}
+
+/** Translates `disabled`, as other agents write it. */
+function switchedOff(disabled: boolean | undefined): { enabled?: false } {
+  return disabled === true ? { enabled: false } : {};
 }
 
 /** Parses an entry with an in-process server. `raw`, which is shown and compared, omits the server object. */
@@ -152,27 +171,25 @@ function parseInProcess(
     );
     return { raw, faults };
   }
-  if (typeof server !== 'function' && !isInProcessServer(server)) {
+  const isServer = isInProcessFactory(server) || isInProcessServer(server);
+  if (!isServer) {
     refuse(
       '"inProcess" must be a server, or a function that makes one.',
       'Give the result of defineServer() of plugboard/kit, or an McpServer of the official SDK.',
     );
   }
-  ENTRY.check(rest, [], report);
+  const isValid = ENTRY.check(rest, [], report);
   for (const key of Object.keys(rest)) reportOtherAgentsKey(key, report);
-  const picked: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(rest)) {
+  for (const key of Object.keys(rest)) {
     if (key === 'command' || key === 'url')
       refuse(`It has both "inProcess" and "${key}".`, 'Keep the one that is meant.');
-    else if (IN_PROCESS_KEYS.has(key)) picked[key] = withoutPrototype(member);
-    else if (ENTRY_KEYS.has(key)) report(noEffect([key], 'with "inProcess"', 'Remove it.'));
+    else if (ENTRY_KEYS.has(key) && !IN_PROCESS_KEYS.has(key))
+      report(noEffect([key], 'with "inProcess"', 'Remove it.'));
   }
-  if (picked['disabled'] === true) picked['enabled'] = false;
-  delete picked['disabled'];
   const sorted = faults.toSorted((a, b) => Number(b.fatal) - Number(a.fatal));
-  if (sorted[0]?.fatal === true) return { raw, faults: sorted };
-  // The table has validated every key, and the server was checked above.
-  return { entry: { ...picked, [IN_PROCESS_KEY]: server } as unknown as ServerEntry, raw, faults };
+  if (!isServer || !isValid || sorted[0]?.fatal === true) return { raw, faults: sorted };
+  const { disabled, ...members } = membersOf(IN_PROCESS_KEYS, rest);
+  return { entry: { ...members, ...switchedOff(disabled), [IN_PROCESS_KEY]: server }, raw, faults };
 }
 
 /** Returns one sentence on what is wrong with a server's name; undefined if it is valid. */
@@ -202,31 +219,26 @@ export interface ParsedSettings {
 /** Parses the settings of `config.json`, apart from servers; omits invalid ones. */
 export function parseSettings(value: Readonly<Record<string, unknown>>): ParsedSettings {
   const faults: Fault[] = [];
-  const settings: Record<string, unknown> = {};
+  const report: Report = (fault) => faults.push(fault);
   const unused = CONFIG_FILE_KEYS.filter((name) => !Object.hasOwn(value, name));
-  for (const [name, member] of Object.entries(value)) {
-    const key = SETTINGS_KEYS.get(name);
-    if (!key) {
-      if (!CONFIG_FILE_KEYS.includes(name)) reportTypo(name, [], unused, (fault) => faults.push(fault));
-      continue;
-    }
-    const found: Fault[] = [];
-    key.kind.check(member, [name], (fault) => found.push(fault));
-    faults.push(...found);
-    if (!found.some((fault) => fault.fatal)) settings[name] = member;
-  }
-  if (isRecord(settings['plugins'])) settings['plugins'] = withPath(settings['plugins'], faults);
-  return { settings, faults };
+  const { plugins, ...settings } = validMembers(SETTINGS_KEYS, value, report, (name) => {
+    if (!CONFIG_FILE_KEYS.includes(name)) reportTypo(name, [], unused, report);
+  });
+  if (plugins === undefined) return { settings, faults };
+  return { settings: { ...settings, plugins: withPath(plugins, report) }, faults };
 }
 
 /** A plugin without a folder must not invalidate the others. */
-function withPath(plugins: Readonly<Record<string, unknown>>, faults: Fault[]): Record<string, unknown> {
-  const usable = Object.entries(plugins).filter(([name, plugin]) => {
-    const isUsable = isRecord(plugin) && typeof plugin['path'] === 'string';
+function withPath(
+  plugins: NonNullable<SettingsMembers['plugins']>,
+  report: Report,
+): NonNullable<Settings['plugins']> {
+  const usable = Object.entries(plugins).flatMap(([name, { path: folder, ...rest }]) => {
+    if (folder !== undefined) return [[name, { path: folder, ...rest }] as const];
     const path = ['plugins', name];
     const message = `${showPath(path)} has no "path".`;
-    if (!isUsable) faults.push({ path, at: 'key', message, hint: 'Name its folder.', fatal: true });
-    return isUsable;
+    report({ path, at: 'key', message, hint: 'Name its folder.', fatal: true });
+    return [];
   });
   return Object.fromEntries(usable);
 }
@@ -282,13 +294,4 @@ function isHttpUrl(url: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-}
-
-/** Copies a value without prototypes, so that a tool called `constructor` is looked up correctly. */
-function withoutPrototype(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutPrototype);
-  if (!isRecord(value)) return value;
-  const copy: Record<string, unknown> = Object.create(null);
-  for (const [key, member] of Object.entries(value)) copy[key] = withoutPrototype(member);
-  return copy;
 }

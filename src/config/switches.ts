@@ -2,7 +2,6 @@
  * A user's own switches for the servers of one project: `projects["<folder>"].servers`, which override their entries.
  */
 
-import { isRecord } from '../lib/json.ts';
 import { PROJECT_SERVERS } from './config-keys.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
@@ -24,10 +23,10 @@ export function parseSwitches(
 ): { switches: Switches; faults: readonly Fault[] } {
   const faults: Fault[] = [];
   if (value === undefined) return { switches: new Map(), faults };
-  PROJECT_SERVERS.check(value, path, (fault) => faults.push(fault));
-  if (!isRecord(value) || faults.some(({ fatal }) => fatal)) return { switches: new Map(), faults };
-  const switches = Object.entries(value).flatMap(([name, setting]): [string, boolean][] =>
-    isRecord(setting) && typeof setting['enabled'] === 'boolean' ? [[name, setting['enabled']]] : [],
+  if (!PROJECT_SERVERS.check(value, path, (fault) => faults.push(fault)))
+    return { switches: new Map(), faults };
+  const switches = Object.entries(value).flatMap(([name, { enabled }]): [string, boolean][] =>
+    enabled === undefined ? [] : [[name, enabled]],
   );
   return { switches: new Map(switches), faults };
 }
