@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: writes the parts of pages that come from the code, after a build: keys, flags, routes, error codes,
- * events, and the API reference.
+ * events, the JSON Schemas, and the API reference.
  */
 
 import { mkdir, writeFile } from 'node:fs/promises';

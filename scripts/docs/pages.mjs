@@ -1,7 +1,9 @@
-/** Which parts of which pages are made from the code. */
+/** Which parts of which pages are made from the code, and the JSON Schemas, which are made from it whole. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatJson } from '../../dist/config/json-format.js';
+import { configFileSchema, mcpFileSchema } from '../../dist/config/json-schema.js';
 import { root } from '../run.mjs';
 import { adapterTables } from './adapter-tables.mjs';
 import { errorTable, eventTable } from './comment-tables.mjs';
@@ -24,8 +26,19 @@ export async function generatedPages() {
     'docs/management-api.md': { routes: routeTable() },
     'docs/servers-in-trouble.md': { errors: errorTable() },
   };
-  return Object.entries(parts).map(([page, own]) => {
-    const text = readFileSync(join(root, page), 'utf8');
-    return { page, text, should: withParts(text, own) };
-  });
+  const schemas = {
+    'schemas/config.schema.json': configFileSchema(),
+    'schemas/mcp.schema.json': mcpFileSchema(),
+  };
+  const read = (page) => readFileSync(join(root, page), 'utf8');
+  return [
+    ...Object.entries(parts).map(([page, own]) => {
+      const text = read(page);
+      return { page, text, should: withParts(text, own) };
+    }),
+    ...Object.entries(schemas).map(([page, schema]) => {
+      const should = `${formatJson(schema, { unit: '  ', eol: '\n' })}\n`;
+      return { page, text: read(page), should };
+    }),
+  ];
 }

@@ -1,6 +1,8 @@
 /**
  * The table of all configuration keys: source of validation, typo suggestions, the JSON Schemas and the tables of the
  * docs. Each part is written for a type of `entry.ts`, and does not compile if a key or its type differs.
+ *
+ * A new key: its type in `entry.ts`, its row here, then `npm run docs`, which writes the schemas and the docs.
  */
 
 import { isRecord } from '../lib/json.ts';
@@ -8,6 +10,7 @@ import type {
   AgentProfile,
   EntryBase,
   InputDefinition,
+  Limits,
   OAuthDetails,
   Permissions,
   PluginSetting,
@@ -24,6 +27,7 @@ import {
   either,
   flag,
   joined,
+  type Key,
   type Keys,
   type Kind,
   keys,
@@ -38,6 +42,12 @@ import {
   without,
   word,
 } from './kind.ts';
+import {
+  DEFAULT_DAEMON_IDLE_MS,
+  DEFAULT_FIRST_LIST_WAIT_MS,
+  DEFAULT_LIMITS,
+  STARTED_DAEMON_IDLE_MS,
+} from './limits.ts';
 
 /** The longest delay of a timer. */
 const MAX_TIME_MS = 2 ** 31 - 1;
@@ -75,23 +85,27 @@ export interface SettingsMembers extends Omit<Settings, 'inputs' | 'plugins' | '
 }
 
 const LIMIT_ROWS = {
-  startupTimeoutMs: {
-    kind: time,
-    description: 'How long starting and connecting may take, in milliseconds (30000).',
-  },
-  toolTimeoutMs: {
-    kind: time,
-    description: 'How long a call may go without an answer or progress, in milliseconds (300000).',
-  },
-  maxTotalMs: {
-    kind: time,
-    description: 'How long a call may take in all, progress or not, in milliseconds (3600000).',
-  },
-  maxOutputTokens: {
-    kind: positive(MAX_OUTPUT_TOKENS),
-    description: 'Results above this many tokens are cut where a model reads them (25000).',
-  },
+  startupTimeoutMs: limit(
+    time,
+    'startupTimeoutMs',
+    'How long starting and connecting may take, in milliseconds',
+  ),
+  toolTimeoutMs: limit(
+    time,
+    'toolTimeoutMs',
+    'How long a call may go without an answer or progress, in milliseconds',
+  ),
+  maxTotalMs: limit(time, 'maxTotalMs', 'How long a call may take in all, progress or not, in milliseconds'),
+  maxOutputTokens: limit(
+    positive(MAX_OUTPUT_TOKENS),
+    'maxOutputTokens',
+    'Results above this many tokens are cut where a model reads them',
+  ),
 };
+
+function limit(kind: Kind<number>, name: keyof Limits, what: string): Key<Kind<number>> {
+  return { kind, description: `${what} (${DEFAULT_LIMITS[name]}).`, default: DEFAULT_LIMITS[name] };
+}
 
 const APPROVAL_DESCRIPTION =
   'Which calls are asked about: "approve" none, "prompt" all, "auto" what may destroy, "writes" what may write.';
@@ -123,10 +137,15 @@ export const STDIO_KEYS: Keys<StdioMembers> = keys<StdioMembers>({
     kind: list(variable, 'names of environment variables'),
     description: 'Names of variables to pass through from your own environment.',
   },
-  inheritEnv: { kind: flag, description: 'Pass the whole environment on; has no effect in a project file.' },
+  inheritEnv: {
+    kind: flag,
+    description: 'Pass the whole environment on; has no effect in a project file.',
+    default: 'false',
+  },
   cwd: {
     kind: word,
     description: 'Working folder, relative to the project root; "." is the project itself.',
+    default: 'a private folder',
   },
 });
 
@@ -151,6 +170,7 @@ export const REMOTE_KEYS: Keys<RemoteMembers> = keys<RemoteMembers>({
   oauth: {
     kind: either(flag, object(OAUTH_KEYS)),
     description: 'How to log in: details, or false to never try.',
+    default: 'tried when asked for',
   },
 });
 
@@ -159,8 +179,9 @@ const SHARED_KEYS = keys<SharedMembers>({
     kind: transport,
     description:
       'Transport; may be left out: a command means stdio, a url means Streamable HTTP with SSE as fallback.',
+    default: 'from `command` or `url`',
   },
-  enabled: { kind: flag, description: 'False keeps the entry and does not use it.' },
+  enabled: { kind: flag, description: 'False keeps the entry and does not use it.', default: 'true' },
   disabled: { kind: flag, description: 'True is the same as "enabled": false, as other agents write it.' },
   unapproved: {
     kind: flag,
@@ -170,33 +191,42 @@ const SHARED_KEYS = keys<SharedMembers>({
   required: {
     kind: flag,
     description: 'Fail when this server cannot be reached, also if its tools are in the cache.',
+    default: 'false',
   },
   ...LIMIT_ROWS,
   enabledTools: { kind: globs, description: 'Only these tools are offered.' },
   disabledTools: { kind: globs, description: 'These tools are never offered; wins over enabledTools.' },
-  approval: { kind: approval, description: APPROVAL_DESCRIPTION },
+  approval: { kind: approval, description: APPROVAL_DESCRIPTION, default: '"auto"' },
   trusted: {
     kind: flag,
     description: 'Believe what the server says about its tools; has no effect in a project file.',
+    default: 'false',
   },
   tools: {
     kind: record(object(TOOL_KEYS), 'an object of settings by tool'),
     description: 'Settings of single tools.',
   },
-  alwaysLoad: { kind: flag, description: 'Hand the tools to the model without a search.' },
+  alwaysLoad: { kind: flag, description: 'Hand the tools to the model without a search.', default: 'false' },
   lifecycle: {
     kind: oneOf('lazy', 'eager', 'keep-alive'),
     description: 'When to connect, and whether to stay connected.',
+    default: '"lazy"',
   },
   shared: {
     kind: flag,
     description:
       'Whether sessions of the daemon and clients of the gateway share one process (default true, but false for browsers and debuggers).',
+    default: 'true; false for browsers and debuggers',
   },
-  sandbox: { kind: checkedLater(), description: 'Limits of files and network for the process.' },
+  sandbox: {
+    kind: checkedLater(),
+    description: 'Limits of files and network for the process.',
+    default: 'none',
+  },
   pins: {
     kind: oneOf('hold', 'warn', 'off'),
     description: 'What happens when a tool changes after it was approved.',
+    default: '"hold"; "warn" for your own local servers',
   },
 });
 
@@ -294,20 +324,23 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
       pattern<'auto' | `auto:${number}`>('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$'),
     ),
     description: 'Whether tools are found by search instead of being listed.',
+    default: '"auto"',
   },
   searchLearning: {
     kind: flag,
     description:
       'Whether tool search learns from what was called after it, on this machine only (default true).',
+    default: 'true',
   },
   firstListWaitMs: {
     kind: wholeNumber(0, MAX_FIRST_LIST_WAIT_MS),
-    description:
-      'How long lists wait for servers at first contact, in milliseconds (1500; longer for some agents).',
+    description: `How long lists wait for servers at first contact, in milliseconds (${DEFAULT_FIRST_LIST_WAIT_MS}; longer for some agents).`,
+    default: DEFAULT_FIRST_LIST_WAIT_MS,
   },
   naming: {
     kind: oneOf('mcp__', 'short', 'plain'),
     description: 'How tools and prompts are named for models, through the gateway too.',
+    default: '"mcp__"; `server__tool` through the gateway',
   },
   client: {
     kind: object(
@@ -317,16 +350,18 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
       }),
     ),
     description: 'Who we say we are.',
+    default: '"plugboard" and its version',
   },
   daemon: {
     kind: flag,
     description:
       'True: commands start the daemon and share its servers; false: no command does, not even `serve` (default: only `serve`).',
+    default: 'only `serve` uses one',
   },
   daemonIdleMs: {
     kind: wholeNumber(1, MAX_DAEMON_IDLE_MS),
-    description:
-      'How long the daemon runs without sessions, in milliseconds (300000; 600000 after `daemon start`).',
+    description: `How long the daemon runs without sessions, in milliseconds (${DEFAULT_DAEMON_IDLE_MS}; ${STARTED_DAEMON_IDLE_MS} after \`daemon start\`).`,
+    default: DEFAULT_DAEMON_IDLE_MS,
   },
   profiles: {
     kind: record(
@@ -374,7 +409,7 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     description: 'Folders whose servers are used too; see plugins.md.',
   },
   inputs: { kind: INPUTS, description: 'Questions for secrets that entries refer to as ${input:id}.' },
-  telemetry: { kind: checkedLater(), description: 'Where traces and metrics go.' },
+  telemetry: { kind: checkedLater(), description: 'Where traces and metrics go.', default: 'false' },
   workspace: {
     kind: either(
       flag,

@@ -29,6 +29,8 @@ export interface Kind<in out T> extends AnyKind {
 export interface Key<Kinds extends AnyKind = AnyKind> {
   readonly kind: Kinds;
   readonly description: string;
+  /** The effect of leaving the key out, for the docs. */
+  readonly default?: string | number;
 }
 
 /** The keys of objects of type `T`. */

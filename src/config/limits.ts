@@ -2,7 +2,8 @@
 
 import type { Limits, ServerEntry, Settings } from './entry.ts';
 
-const DEFAULT_LIMITS: Required<Limits> = {
+/** The only definition of these defaults; descriptions, schemas and docs are generated from it. */
+export const DEFAULT_LIMITS: Required<Limits> = {
   startupTimeoutMs: 30_000,
   toolTimeoutMs: 300_000,
   maxTotalMs: 3_600_000,
@@ -11,6 +12,12 @@ const DEFAULT_LIMITS: Required<Limits> = {
 
 /** How long a list waits for servers that are contacted for the first time. */
 export const DEFAULT_FIRST_LIST_WAIT_MS = 1_500;
+
+/** How long the daemon runs without a session. Its servers were stopped with the last session. */
+export const DEFAULT_DAEMON_IDLE_MS = 300_000;
+
+/** The same after `daemon start`, when it keeps its servers as long. */
+export const STARTED_DAEMON_IDLE_MS = 600_000;
 
 export function limitFor(name: keyof Limits, entry: ServerEntry, settings: Settings): number {
   return entry[name] ?? settings.defaults?.[name] ?? DEFAULT_LIMITS[name];

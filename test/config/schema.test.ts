@@ -4,7 +4,7 @@ import { configFileSchema, mcpFileSchema } from '../../src/config/json-schema.ts
 
 const STYLE = { unit: '  ', eol: '\n' } as const;
 
-// `npx vitest run test/config/schema.test.ts -u` writes the files again after the table of keys changed.
+// After a change of the table of keys, `npm run docs` writes the files.
 describe('the JSON Schemas that ship', () => {
   it('CFG-1: .mcp.json has the schema that the table of keys generates', async () => {
     await expect(`${formatJson(mcpFileSchema(), STYLE)}\n`).toMatchFileSnapshot(

@@ -4,6 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Home } from '../../config/home.ts';
+import { DEFAULT_DAEMON_IDLE_MS, STARTED_DAEMON_IDLE_MS } from '../../config/limits.ts';
 import type { Backend } from '../../endpoint/backend.ts';
 import { asPlugboardError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -40,10 +41,6 @@ import { McpSession } from './mcp-session.ts';
 import { openPassThrough } from './pass-through.ts';
 import { bytesOf, useOf } from './status.ts';
 
-/** How long the daemon runs without a session. Its servers were stopped with the last session. */
-const LINGER_MS: number = 5 * 60 * 1000;
-/** The same for a daemon that a person started; it keeps its servers as long. */
-const STAY_MS: number = 10 * 60 * 1000;
 /** How often it checks its record and its program on disk. */
 const WATCH_MS = 1_000;
 /** A new program on disk must be unchanged for this many checks: an installation writes many files. */
@@ -206,7 +203,7 @@ export class Daemon {
     const given = Number(this.#options.env['PLUGBOARD_DAEMON_IDLE_MS']);
     // On a busy machine the client that started us may need longer than a short idle time to connect.
     if (this.#wasUsed && Number.isInteger(given) && given > 0) return given;
-    return this.#configuredIdleMs ?? (this.#stays ? STAY_MS : LINGER_MS);
+    return this.#configuredIdleMs ?? (this.#stays ? STARTED_DAEMON_IDLE_MS : DEFAULT_DAEMON_IDLE_MS);
   }
 
   /** Starts the countdown to the exit while there are no sessions. */
