@@ -11,10 +11,10 @@ import {
   resourceRuleNames,
 } from '../catalog/resource-tool-definitions.ts';
 import type { ListedResource, ListedTemplate, ReadResult } from '../catalog/resources.ts';
+import { unknownServer } from '../config/unknown-server.ts';
 import { abortable } from '../connection/alarm.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
-import { nearest } from '../lib/nearest.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { approve, OWN } from './approve.ts';
@@ -71,19 +71,13 @@ function checkServer(context: CallContext, { session }: Call, server: string): v
   // A server that fails, or that a rule denies, is refused with that reason later.
   if (isThere && resources.mayHave(server)) return;
   const known = resources.servers(session);
-  const [meant] = isThere ? [] : nearest(server, known, 1);
   const some = known.slice(0, MAX_NAMED_SERVERS).map((name) => JSON.stringify(name));
   const more = known.length - some.length;
   const all = `${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  const hint =
-    meant !== undefined
-      ? `Did you mean ${JSON.stringify(meant)}?`
-      : known.length === 0
-        ? 'No server has resources now.'
-        : `Servers with resources: ${all}.`;
+  const hint = known.length === 0 ? 'No server has resources now.' : `Servers with resources: ${all}.`;
   throw isThere
     ? new PlugboardError('INVALID_ARGUMENTS', `${server} has no resources`, { server, hint })
-    : new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`, { hint });
+    : unknownServer(server, { known, hint });
 }
 
 /** Connects first, so that a person is not asked about a server that fails to start. */

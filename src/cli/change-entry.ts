@@ -22,7 +22,7 @@ import { keepClientSecret } from './client-secret.ts';
 import { errorDocument, serverDocument, trustDecisions } from './config-report.ts';
 import { consentStore } from './consent-store.ts';
 import { entryPairs, pairLines } from './entry-lines.ts';
-import { unknownServer } from './known-server.ts';
+import { notConfigured } from './known-server.ts';
 import { describeFailure } from './report-failure.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
 
@@ -43,7 +43,7 @@ export async function findEntry(
   const place = await placeOfEntry(config, name, { scope, home });
   if (place !== undefined) return { ...place, config, raw: isRecord(place.value) ? place.value : {} };
   const elsewhere = config.servers.find((spec) => spec.name === name);
-  if (elsewhere === undefined) throw unknownServer(config, name);
+  if (elsewhere === undefined) throw notConfigured(config, name);
   const where = scope === undefined ? 'which commands do not write' : `and there is none in ${scope} scope`;
   const hint =
     scope === undefined

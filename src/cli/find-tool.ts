@@ -3,11 +3,11 @@
 import type { Tool } from '../catalog/tool.ts';
 import { plainName } from '../catalog/tool-names.ts';
 import type { ServerSpec } from '../config/entry.ts';
+import { didYouMean } from '../config/unknown-server.ts';
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { joinArgv } from './argv.ts';
 import type { CalledTool } from './call-target.ts';
-import { didYouMean } from './known-server.ts';
 import type { CommandHost } from './with-host.ts';
 
 /** Rejects a tool that its entry disables, naming the key that does. */

@@ -5,6 +5,7 @@ import type { Session } from '../call/session.ts';
 import { isDeclared } from '../catalog/content-lists.ts';
 import { LIST_RESOURCES, RESOURCE_TOOLS, resourceRuleNames } from '../catalog/resource-tool-definitions.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { unknownServer } from '../config/unknown-server.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
 import { PlugboardError } from '../errors.ts';
@@ -99,5 +100,5 @@ function withTrace({ handedOn, traceMeta }: Call): HandedOn | undefined {
 function primary(core: HostCore, server: string): Connection {
   const connection = core.pool.get(server);
   if (connection !== undefined) return connection;
-  throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`);
+  throw unknownServer(server);
 }

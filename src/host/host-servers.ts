@@ -8,6 +8,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import type { GivenEntry } from '../config/given-entry.ts';
 import { keepUnreadable } from '../config/keep.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { unknownServer } from '../config/unknown-server.ts';
 import { watchFiles } from '../config/watch.ts';
 import { setAlarm } from '../connection/alarm.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -15,7 +16,6 @@ import type { Admitted } from '../connection/pool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import { nearest } from '../lib/nearest.ts';
 import { admit, shieldedByRule } from '../policy/admit.ts';
 import { loadEffective, withConsent } from '../policy/effective.ts';
 import { isRequired } from '../policy/required.ts';
@@ -104,16 +104,12 @@ export class HostServers {
     if (connection !== undefined) return connection;
     this.#core.checkOpen();
     const known = pool.all().map((other) => other.name);
-    const close = nearest(name, known);
-    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(name)}`, {
-      server: name,
-      hint:
-        close.length > 0
-          ? `Did you mean ${close.join(' or ')}?`
-          : {
-              commands: 'Run plugboard list to see what is configured.',
-              library: `host.servers() lists those that there are${some(known)}.`,
-            },
+    throw unknownServer(name, {
+      known,
+      hint: {
+        commands: 'Run plugboard list to see all servers.',
+        library: `Call host.servers() to list all servers${some(known)}.`,
+      },
     });
   }
 

@@ -24,6 +24,7 @@ import {
 import type { ReadResult } from '../catalog/resources.ts';
 import type { ResourceListener } from '../catalog/resources-subscribe.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { unknownServer } from '../config/unknown-server.ts';
 import type { Connection } from '../connection/connection.ts';
 import { passedMeta } from '../connection/handed-on.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
@@ -449,7 +450,7 @@ export class HostSession {
   #primary(server: string): Connection {
     const primary = this.#core.pool.get(server);
     if (primary !== undefined) return primary;
-    throw new PlugboardError('UNKNOWN_SERVER', `there is no server called ${JSON.stringify(server)}`);
+    throw unknownServer(server);
   }
 }
 

@@ -210,7 +210,7 @@ describe('reading', () => {
     const { host } = await hostOver({ docs: contentServer() });
     await expect(host.read('dosc', 'x://y')).rejects.toMatchObject({
       code: 'UNKNOWN_SERVER',
-      hint: 'Did you mean docs?',
+      hint: 'Did you mean "docs"?',
     });
   });
 

@@ -170,7 +170,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.isWaiting();
     await screen.type('/mcp connect nots');
     await screen.press('Enter');
-    await screen.shows('There is no server called nots. Did you mean notes?');
+    await screen.shows('There is no server called "nots". Did you mean "notes"?');
     await screen.isWaiting();
     await screen.type('/nonsense');
     await screen.press('Enter');

@@ -235,7 +235,7 @@ describe('remove', () => {
         error: {
           code: 'UNKNOWN_SERVER',
           server: 'files',
-          message: 'There is no server called "files" in local scope.',
+          message: 'There is no server called "files" in local scope',
           hint: 'It is in project scope: plugboard remove files -s project.',
         },
       },
@@ -257,8 +257,8 @@ describe('remove', () => {
         error: {
           code: 'UNKNOWN_SERVER',
           server: 'fiels',
-          message: 'There is no server called "fiels".',
-          hint: 'Did you mean "files"? Run plugboard list --no-connect to see all servers.',
+          message: 'There is no server called "fiels"',
+          hint: 'Did you mean "files"?',
         },
       },
     });

@@ -38,7 +38,7 @@ it('F9: set and unset change single values and keep comments and formatting', as
 it('F9: set refuses what would break the entry, names the server that is meant, and can fix a broken one', async () => {
   place.write(place.userFile, { mcpServers: { files: { command: 'x' }, broken: { cmd: 'x' } } });
   const refusals: [string[], string, string][] = [
-    [['set', 'fils', 'env.A=1'], 'UNKNOWN_SERVER', 'There is no server called "fils".'],
+    [['set', 'fils', 'env.A=1'], 'UNKNOWN_SERVER', 'There is no server called "fils"'],
     [
       ['set', 'files', 'headers.A=1'],
       'CONFIG_INVALID',

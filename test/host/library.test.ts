@@ -49,7 +49,7 @@ describe('hints of the library name code, not commands', () => {
     const host = await testHost({ servers: { s: { inProcess: server } } });
     expect(await failureJson(host.read('nothing-like-it', 'a://b'))).toMatchObject({
       code: 'UNKNOWN_SERVER',
-      hint: 'host.servers() lists those that there are: s.',
+      hint: 'Call host.servers() to list all servers: s.',
     });
     expect(await failureJson(host.login('s'))).toMatchObject({ code: 'USAGE' });
     server.on('resources/read', () => {

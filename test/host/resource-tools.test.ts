@@ -229,12 +229,12 @@ describe('reading', () => {
     const host = await world();
     expect(await failureText(host.call(READ, { server: 'dosc', uri: 'memo://a' }))).toEqual([
       'UNKNOWN_SERVER',
-      'there is no server called "dosc"',
+      'There is no server called "dosc"',
       'Did you mean "docs"?',
     ]);
     expect(await failureText(host.call(READ, { server: 'somewhere', uri: 'memo://a' }))).toEqual([
       'UNKNOWN_SERVER',
-      'there is no server called "somewhere"',
+      'There is no server called "somewhere"',
       'Servers with resources: "docs", "other".',
     ]);
     expect(await failureText(host.call(READ, { uri: 'memo://a' }))).toEqual([
@@ -471,7 +471,7 @@ describe('policy', () => {
     expect(await lines(one)).toHaveLength(2);
     expect(await failureText(one.call(READ, { server: 'docs', uri: 'memo://a' }))).toEqual([
       'UNKNOWN_SERVER',
-      'there is no server called "docs"',
+      'There is no server called "docs"',
       'Servers with resources: "other".',
     ]);
     const of = (tools: Parameters<Host['session']>[0]): string[] => names(host.session(tools));

@@ -201,7 +201,7 @@ describe('SRV-5: servers', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
     expect(answers[0]?.body).toMatchObject({
-      error: { code: 'UNKNOWN_SERVER', hint: 'Did you mean small?' },
+      error: { code: 'UNKNOWN_SERVER', hint: 'Did you mean "small"?' },
     });
   });
 });

@@ -1,7 +1,7 @@
 /** Table of chat commands, used for help, completion and execution; servers' prompts are handled separately. */
 
+import { unknownServer } from '../../config/unknown-server.ts';
 import type { Host } from '../../host/host.ts';
-import { nearest } from '../../lib/nearest.ts';
 import { clean } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
@@ -99,11 +99,8 @@ async function runMcp(state: ChatState, [action, name, ...rest]: readonly string
   }
   const report = host.servers().find((each) => each.name === name);
   if (report === undefined) {
-    const [near] = nearest(
-      name,
-      host.servers().map((each) => each.name),
-    );
-    say(`There is no server called ${clean(name)}.${near === undefined ? '' : ` Did you mean ${near}?`}`);
+    const { message, hint } = unknownServer(name, { known: host.servers().map((each) => each.name) });
+    say(clean(hint === undefined ? `${message}.` : `${message}. ${hint}`, { multiline: false }));
     return 'stay';
   }
   const shown = clean(name, { multiline: false });

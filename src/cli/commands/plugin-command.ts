@@ -8,6 +8,7 @@ import type { PluginSetting, ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { checkPluginName, type Plugin, readPlugin } from '../../config/plugins.ts';
 import { supplierOf } from '../../config/scopes.ts';
+import { didYouMean } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
@@ -17,7 +18,6 @@ import { type CliCommand, type Context, type Flags, textFlag } from '../cli-comm
 import { trustDecisions } from '../config-report.ts';
 import { askForTrust } from '../consent.ts';
 import { consentStore } from '../consent-store.ts';
-import { didYouMean } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 
 const ACTIONS = ['add', 'remove', 'list', 'enable', 'disable'] as const;

@@ -5,6 +5,7 @@ import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { planRemoval } from '../../config/removal.ts';
 import { type EditableScope, supplierOf } from '../../config/scopes.ts';
+import { unknownServer } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
@@ -13,7 +14,7 @@ import { confirm } from '../ask.ts';
 import { clearLeftovers, hasOwnLogin } from '../clear-leftovers.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { consentStore } from '../consent-store.ts';
-import { unknownServer } from '../known-server.ts';
+import { notConfigured } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 export const remove: CliCommand = {
@@ -87,9 +88,9 @@ function notThere(
       hint: `plugboard plugin remove ${shellWord(name.split(':')[0] ?? '')} removes all of it.`,
     });
   }
-  if (elsewhere === undefined || wanted === undefined) return unknownServer(config, name);
-  return new PlugboardError('UNKNOWN_SERVER', `There is no server called "${name}" in ${wanted} scope.`, {
-    server: name,
+  if (elsewhere === undefined || wanted === undefined) return notConfigured(config, name);
+  return unknownServer(name, {
+    scope: wanted,
     hint: `It is in ${elsewhere.scope} scope: ${joinArgv(['plugboard', 'remove', name, '-s', elsewhere.scope])}.`,
   });
 }

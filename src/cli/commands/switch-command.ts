@@ -6,6 +6,7 @@ import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
 import { type EditableScope, isEditable, isForeign, isSwitchable, supplierOf } from '../../config/scopes.ts';
 import { setSwitch } from '../../config/set-switch.ts';
+import { unknownServer } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { loadEffective } from '../../policy/effective.ts';
@@ -13,7 +14,7 @@ import { needsConsent } from '../../policy/needs-consent.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { serverDocument, trustDecisions } from '../config-report.ts';
 import { consentStore } from '../consent-store.ts';
-import { findServer, unknownServer } from '../known-server.ts';
+import { findServer, notConfigured } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 export const enable: CliCommand = switching(true);
@@ -53,7 +54,7 @@ async function run(context: Context, name: string, enabled: boolean, flags: Flag
   } else {
     const target = targetOf(spec, { home, projectRoot });
     if (!(await setEnabled(target, name, enabled, { home, signal }))) {
-      throw unknownServer({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
+      throw notConfigured({ ...before, servers: before.servers.filter((each) => each !== spec) }, name);
     }
     // A personal setting would take precedence, so it is removed.
     if (spec.switchedIn !== undefined) await setSwitch(name, undefined, { home, signal, projectRoot });
@@ -92,10 +93,7 @@ function chosen(config: LoadedConfig, name: string, scope: EditableScope | undef
   );
   if (own !== undefined) return own;
   if (scope === 'local' && isSwitchable(used)) return used;
-  throw new PlugboardError('UNKNOWN_SERVER', `There is no server called "${name}" in ${scope} scope.`, {
-    server: name,
-    hint: `It is in ${used.scope} scope.`,
-  });
+  throw unknownServer(name, { scope, hint: `It is in ${used.scope} scope.` });
 }
 
 /** Whether the entry itself enables the server. */
