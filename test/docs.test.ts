@@ -43,7 +43,7 @@ function page(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** What stands under a heading, up to the next one of its level or above. */
+/** The text under a heading, up to the next one of its level or above. */
 function section(text: string, heading: string): string {
   const level = /^#+/.exec(heading)?.[0].length ?? 0;
   const [, after = ''] = text.split(`\n${heading}\n`);
@@ -107,7 +107,7 @@ describe('the page about the library', () => {
 
   it('CON-7: lists every event, and no other', () => {
     const listed = [...section(text, '## Events').matchAll(/^\| `([\w.]+)` /gm)].map(([, name]) => name);
-    // Only in the process of the host: `log` has what it wants of `message`, and the API shows no arguments or results.
+    // Only in the process of the host: `log` includes `message`, and the API shows no arguments or results.
     const ownOnly = ['message', 'call.arguments', 'call.result'];
     expect(listed.toSorted()).toEqual([...EVENT_NAMES, ...ownOnly].toSorted());
   });

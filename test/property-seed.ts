@@ -1,5 +1,5 @@
 /**
- * Property tests draw the same values in every run, so that a red run is somebody's change and never the dice.
+ * Property tests draw the same values in every run, so that a red run is caused by a change and never by chance.
  * `PROPERTY_SEED=random npx vitest run …` rolls them; a seed that finds something becomes a test of its own.
  */
 

@@ -1,6 +1,6 @@
 /**
  * A scripted model behind the HTTP APIs of OpenAI (Responses and Chat Completions), Anthropic and Gemini. It says
- * what its turns tell it to, and refuses what the provider would refuse.
+ * follows the script of its turns, and refuses what the provider would refuse.
  */
 
 import { createServer } from 'node:http';

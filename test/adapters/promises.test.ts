@@ -1,4 +1,4 @@
-/** What every adapter promises: tools its provider takes, arguments as the server wants them, errors as data. */
+/** Guarantees of every adapter: tools that its provider accepts, arguments as the server expects them, errors as data. */
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -78,7 +78,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     const removed = make(host);
     await host.remove('s');
     const answer = await removed.call('mcp__s__add', { a: 1, b: 2 });
-    // Frameworks that hold the tools themselves no longer have it; the others are told.
+    // Frameworks that hold the tools themselves no longer have it; the others receive an error.
     expect(answer === undefined || JSON.stringify(answer).includes('UNKNOWN_TOOL')).toBe(true);
   });
 

@@ -18,7 +18,7 @@ import { FIXTURE, naiveOpen } from './naive.ts';
 /** A command that serves goes on until it is ended. */
 const LONGEST_RUN_S = 8;
 const RUNS_AT_ONCE = 3;
-/** In the line of every program that may run: all of ours stand below one folder. */
+/** In the command line of every program that may run: all of them are below one folder. */
 /** Ends at once and changes nothing. */
 const EDITOR = 'true';
 const OURS: readonly string[] = [

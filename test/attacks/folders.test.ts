@@ -34,7 +34,7 @@ describe('CON-14, A24: a folder that a person is in', () => {
     const connected = servers.filter(({ status }) => status === 'connected').map(({ name }) => name);
     expect(world.ran()).toEqual([]);
     expect(connected).toEqual(expect.arrayContaining(['script-shell', 'node-options']));
-    // The one entry that names a file of the folder is told what to write instead.
+    // The hint names what to write for the one entry that refers to a file of the folder.
     expect(problems.map(({ server }) => server)).toEqual(['script']);
   });
 

@@ -1,4 +1,4 @@
-/** The gateways that an agent attacks: a naive one, and the real command with a person's own token beside it. */
+/** The gateways that an agent attacks: a naive one, and the real command with a person's own token next to it. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

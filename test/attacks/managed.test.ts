@@ -1,4 +1,4 @@
-/** A22: a managed denial that somebody tries to get around. The files stand in a file system of the test's own. */
+/** A22: attempts to get around a managed denial. The files are in a file system of the test's own. */
 
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

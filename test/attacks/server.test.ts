@@ -296,7 +296,7 @@ describe('A23: a tool of one server that is named like another one’s', () => {
     const host = await open({ servers: { a: server(), a__b: server(other) } });
     const names = host.tools().map(({ name, server: from }) => [from, name] as const);
     expect(new Set(names.map(([, name]) => name)).size).toBe(2);
-    // Both wanted mcp__a__b__read: neither has it, so nobody can take the other's place by being there first.
+    // Both claim mcp__a__b__read: neither gets it, so that no server can replace the other by being first.
     expect(names.map(([, name]) => name)).not.toContain('mcp__a__b__read');
     for (const [from, name] of names) {
       expect((await host.call(name)).content).toEqual([{ type: 'text', text: `from ${from}` }]);

@@ -86,7 +86,7 @@ describe('several processes', () => {
 
   it('F47: eight whose token the server refuses before its time: one refresh, 400 good answers', async () => {
     const { as, world } = await loggedIn();
-    // Old enough not to count as just renewed, and valid by our clock: only the 401 tells.
+    // Too old to be taken for just renewed, and valid by our clock: only the 401 shows that it is not.
     await world.logins.locked(as.url, async (held) => {
       const login = await held.read();
       if (login?.tokens === undefined) throw new Error('There is no login.');
@@ -108,7 +108,7 @@ describe('several processes', () => {
     const holder = start(world, as.url, ['0', 'hold']);
     await expect.poll(() => holder.lines, SOON).toEqual(['held']);
     const next = start(world, as.url, ['1']);
-    // Another login, which nobody holds, is renewed from start to end meanwhile: time enough for ours.
+    // Another login, without a lock holder, is renewed from start to end while we wait: time enough for this one.
     const free = await loggedIn();
     await makeExpired(free.world, free.as);
     expect(good((await start(free.world, free.as.url, ['1']).ended).stdout)).toBe(1);
@@ -132,7 +132,7 @@ describe('several processes', () => {
     await expect.poll(() => watcher.lines, SOON).toEqual(['waiting', 'changed: file', 'changed: none']);
     watcher.child.stdin?.end();
     await watcher.ended;
-    // And the server was told as well.
+    // The server received the revocation as well.
     expect(as.log.filter(({ path }) => path === '/revoke').map(({ token }) => token)).toEqual([
       expect.stringMatching(/^refresh-/),
     ]);

@@ -80,7 +80,7 @@ describe('a stored token', () => {
     await call(auth, as.url);
     expect(refreshes(as)).toBe(1);
     await auth.logout();
-    // The logout came later and is told; a renewal that was told would stand before it.
+    // The logout is later and is reported; a reported renewal would precede it.
     await expect.poll(() => told, SOON).toEqual(['changed']);
   });
 
@@ -170,7 +170,7 @@ describe('a refresh that fails', () => {
     await clock.advance(HOUR_MS);
     const auth = world.auth({ url: as.url });
     const stored = await world.logins.read(as.url);
-    // Somebody else used the refresh token: its family is dead.
+    // Another client used the refresh token: its family is revoked.
     await fetch(`${as.issuer}/token`, {
       method: 'POST',
       body: new URLSearchParams({
@@ -262,7 +262,7 @@ describe('a refresh that fails', () => {
     const auth = world.auth({ url: as.url });
     const before = await world.logins.read(as.url);
     const locks = join(world.home.run, 'locks');
-    // A file where the folder of locks should be: nothing can be written any more.
+    // A file in place of the folder of locks: nothing can be written from here on.
     await rm(locks, { recursive: true });
     await writeFile(locks, '');
     await clock.advance(HOUR_MS);
@@ -326,7 +326,7 @@ describe('more rights', () => {
   });
 });
 
-/** Writes a login into the file as an old version of ours would: without the lock. */
+/** Writes a login into the file as an old version would: without the lock. */
 async function putPast(world: LoginWorld, login: unknown): Promise<void> {
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(world.home.credentials, 'utf8');

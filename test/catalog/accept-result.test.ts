@@ -202,7 +202,7 @@ describe('F57: acceptCallResult', () => {
   });
 });
 
-/** A block of an unknown type is only text to whoever reads it a second time. */
+/** A block of an unknown type is only text when it is read a second time. */
 function withoutOriginal(block: ContentBlock): ContentBlock {
   if (block.type !== 'text') return block;
   const { original: _original, ...rest } = block;

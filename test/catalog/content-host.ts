@@ -17,7 +17,7 @@ export interface Content {
   readonly resources?: readonly unknown[];
   readonly templates?: readonly unknown[];
   readonly prompts?: readonly unknown[];
-  /** What can be read, by its address: a text, or the parts as they stand. */
+  /** Readable resources by address: a text, or the parts as they are. */
   readonly files?: Readonly<Record<string, string | readonly unknown[]>>;
   readonly capabilities?: Readonly<Record<string, unknown>>;
   /** Put on every list, such as `ttlMs`. */

@@ -226,7 +226,7 @@ describe('CAT-1: names of tools', () => {
     for (const { tool } of tools) {
       expect(names.keyOf(names.nameOf('s', tool) ?? '')).toEqual({ server: 's', tool });
     }
-    // Alone with its sanitised form, the Cyrillic one needs no suffix: nobody else wants `r_ad_file`.
+    // Alone with its sanitised form, the Cyrillic one needs no suffix: no other tool claims `r_ad_file`.
     expect(names.nameOf('s', 'rеad_file')).toBe('mcp__s__r_ad_file');
   });
 

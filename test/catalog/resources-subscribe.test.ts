@@ -8,7 +8,7 @@ import { contentServer, count, type Era, hostOver, paramsOf, updates } from './c
 const ERAS: readonly Era[] = ['legacy', 'modern'];
 const URI = 'file:///a.md';
 
-/** Resolves when the server was told that this is wanted for the nth time. */
+/** Resolves with the nth subscription request that the server receives. */
 async function told(server: ScriptedServer, era: Era, times = 1): Promise<unknown> {
   if (era === 'legacy') return paramsOf((await server.seen('resources/subscribe', times))[times - 1]);
   // The first stream is about the lists alone.

@@ -16,7 +16,7 @@ async function refusal(args: readonly string[], file: string): Promise<unknown> 
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   const { status, value } = await place.json(args);
   const after = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  // Not compared by toBe: nobody wants to see megabytes of difference.
+  // Not compared by toBe: a difference of megabytes is not readable.
   expect(after === before).toBe(true);
   expect((await place.run(args)).stderr).toMatch(/^error: [^\n]+\nhint: {2}[^\n]+\n$/);
   return { status, value };

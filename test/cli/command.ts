@@ -28,7 +28,7 @@ export interface Extra {
   readonly cwd?: string;
 }
 
-/** A home and a project that nobody else uses. Their paths appear as `<home>` and `<project>` in what is printed. */
+/** A home and a project of one test. Their paths appear as `<home>` and `<project>` in what is printed. */
 export class Place {
   readonly dir: string = realpathSync(mkdtempSync(join(tmpdir(), 'plugboard-cli-')));
   readonly home: string = join(this.dir, 'home');

@@ -1,4 +1,4 @@
-/** A machine with other agents on it: a person's home of its own beside ours, and nothing of whoever runs the tests. */
+/** A machine with other agents on it: a home of its own, and nothing of the person who runs the tests. */
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

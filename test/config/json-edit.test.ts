@@ -192,7 +192,7 @@ describe('editJson: any document, any edit', () => {
 
 type Path = string[];
 
-/** A document with comments, blank lines and trailing commas anywhere they may stand. */
+/** A document with comments, blank lines and trailing commas wherever they are allowed. */
 const documents = fc
   .record({
     value: fc.dictionary(

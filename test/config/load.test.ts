@@ -10,7 +10,7 @@ import { type Scratch, scratch } from '../world/scratch.ts';
 const stdio = (command: string) => ({ command });
 
 const MANAGED_FILES = ['/etc/plugboard/managed-mcp.json', '/etc/plugboard/policy.json'];
-/** Nobody manages the machine that tests run on. */
+/** The machine that tests run on has no managed configuration. */
 const UNMANAGED = {
   servers: [],
   policyFile: '/etc/plugboard/policy.json',
@@ -155,7 +155,7 @@ describe('loadConfig: CFG-3', () => {
 });
 
 describe('loadConfig: CFG-5 and F53, problems are reported with their place and hide nothing else', () => {
-  /** Problems of a `.mcp.json` with this text, and the names that still count beside one user server. */
+  /** Problems of a `.mcp.json` with this text, and the names that are still used next to one user server. */
   async function loaded(text: string | Uint8Array): Promise<{ problems: unknown[]; names: string[] }> {
     const { root, home, write } = scratch();
     write(home.config, '{ "mcpServers": { "mine": { "command": "x" } } }');
@@ -354,7 +354,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
     const file = write('.mcp.json', '{ "mcpServers": { "a": { "command": "x" } } }');
     chmodSync(file, 0);
     chmodSync(dirname(root), 0o755);
-    // Root reads everything, so the reading is done by nobody.
+    // Root reads everything, so another user reads the file.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const fixture = fileURLToPath(new URL('../fixtures/config-load.mjs', import.meta.url));
     const config = JSON.parse(

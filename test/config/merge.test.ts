@@ -4,7 +4,7 @@ import type { ServerSpec } from '../../src/config/entry.ts';
 import { allSpecs, mergeSpecs } from '../../src/config/merge-specs.ts';
 import { PRECEDENCE } from '../../src/config/scopes.ts';
 
-/** Each spec with a file of its own, so that every one can be told from every other. */
+/** Each spec with a file of its own, so that all of them are distinguishable. */
 const specs: fc.Arbitrary<ServerSpec[]> = fc
   .array(
     fc.record({

@@ -1,6 +1,6 @@
 // The product as the client under test of the conformance suite's auth scenarios: client-auth.mjs <server url>
 //
-// It does what a person does with any server: connect, list, call, and log in when told to. It knows no scenario.
+// It does what a person does with any server: connect, list, call, and log in on request. It has no code for a scenario.
 // The context that the suite hands over is read for what that person would have put into the entry.
 
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -5,7 +5,7 @@ const KIT = { program: '../fixtures/kit-conformance.mjs' };
 
 const TASKS = 'tasks are an extension that the kit does not offer';
 
-/** What fails, and why that stands. Anything else that fails, and any of these that passes, fails this test. */
+/** Expected failures with their reasons. Any other failure, and any of these that passes, fails this test. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'tasks-lifecycle': TASKS,
   'tasks-capability-negotiation': TASKS,

@@ -286,7 +286,7 @@ function facts(error: unknown): unknown {
   return { code, message, server, hint, detail };
 }
 
-/** Somebody who is asked, and hears what is said to them. */
+/** Answers questions, and records what it received. */
 class Person {
   readonly name: string;
   readonly asked: string[] = [];

@@ -1,4 +1,4 @@
-/** CON-11, A7: what a shared server asks and says reaches the agent whose call it is about, and nobody else. */
+/** CON-11, A7: questions and messages of a shared server reach the agent whose call they belong to, and no other. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DaemonWorld } from '../world/daemon-world.ts';
@@ -40,7 +40,7 @@ describe.each(ERAS)('a shared server of the $era era', ({ era, words }) => {
       endA,
       endB,
       left: [a.unanswered, b.unanswered],
-      // A legacy server cannot say whose question it is: whoever would have to wait gets a process of its own.
+      // A legacy server cannot name the call that its question belongs to: a session that would wait gets its own process.
       servers: world.servers().length,
     }).toEqual({
       shared: 1,

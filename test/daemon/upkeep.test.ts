@@ -1,4 +1,4 @@
-/** CON-11: what the daemon tells about itself, how one build follows another, and what happens where none can be had. */
+/** CON-11: what the daemon reports about itself, how one build follows another, and what happens without a daemon. */
 
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -169,7 +169,7 @@ it('CON-11, CAL-2: a command that has to ask its person asks at the terminal it 
   const env = { PLUGBOARD_CREDENTIALS: 'file' };
   const answers = [{ after: 'Call echo of s?', type: 'y' }];
   const asked = await onTerminal(terminal, ['call', 's', 'echo', 'text=done'], { answers, env });
-  // Where nobody can be asked, the daemon refuses what it would have had to ask about.
+  // If no one can be asked, the daemon refuses calls that require an approval.
   const refused = await world.run(['call', 's', 'echo', 'text=done', '--json']).catch(({ stdout }) => stdout);
   expect({
     status: asked.status,

@@ -28,7 +28,7 @@ export function installInto(dir: string): void {
   const names = readdirSync(installed).filter((name) => !name.startsWith('.'));
   for (const name of names) symlinkSync(join(installed, name), join(target, name));
   symlinkSync(ROOT, join(target, 'plugboard'), 'dir');
-  // Scripts of a project (`npm test`) find their programs here; one by one, so that nothing of ours can be lost by way of it.
+  // Scripts of a project (`npm test`) find their programs here; one by one, so that none of our files can be deleted through it.
   mkdirSync(join(target, '.bin'));
   for (const name of readdirSync(join(installed, '.bin'))) {
     symlinkSync(join(installed, '.bin', name), join(target, '.bin', name));
@@ -46,7 +46,7 @@ export async function runnable(snippet: Snippet): Promise<string> {
   return code;
 }
 
-/** Complaints of the compiler about programs and shapes, with the page and line that each stands on. */
+/** Errors of the compiler about programs and shapes, with the page and line of each. */
 export async function typeCheck(
   dir: string,
   sources: readonly { readonly snippet: Snippet; readonly text: string }[],

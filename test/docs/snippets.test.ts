@@ -122,7 +122,7 @@ async function checkConsole(block: string, sandbox: Sandbox): Promise<void> {
     const run = command.endsWith('&') ? sandbox.runOn(command, shown) : sandbox.run(command);
     const { status, text } = await run;
     const failed = /^error: /m.test(shown) && !command.includes('||');
-    // Softly: one run shows everything on the page that is not true any more.
+    // Softly: one run shows everything on the page that is no longer true.
     expect.soft({ command, failed: status !== 0, text: agreed(shown, text) }).toEqual({
       command,
       failed,

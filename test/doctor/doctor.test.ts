@@ -24,7 +24,7 @@ const fixture = (file: string, ...args: string[]): { command: string; args: stri
   args: [join(FIXTURES, file), ...args],
 });
 
-/** Other agents of whoever runs the tests are nobody's business. */
+/** Hides the other agents of the person who runs the tests. */
 const elsewhere = (): { env: Record<string, string> } => ({ env: { HOME: place.dir } });
 
 async function checks(server?: string): Promise<Check[]> {

@@ -357,7 +357,7 @@ function withoutExtensions(value: unknown): unknown {
 
 const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** What the tool `meta` says that its server was told about the client. */
+/** What the tool `meta` reports that its server received about the client. */
 function withoutTasks(value: unknown): unknown {
   const { meta, capabilities } = (value ?? {}) as { meta?: Json; capabilities?: Json };
   const { [TASKS]: tasks, ...extensions } = (capabilities?.['extensions'] ?? {}) as Json;

@@ -1,5 +1,5 @@
 /**
- * A server by hand, without anything of ours or of an SDK: JSON-RPC over stdio or, with `--http`, over Streamable HTTP.
+ * A hand-made server without our code or an SDK: JSON-RPC over stdio or, with `--http`, over Streamable HTTP.
  * It keeps what it received, and the method `test/received` of a tool call gives it back.
  */
 

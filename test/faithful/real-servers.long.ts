@@ -108,7 +108,7 @@ async function listed(client: SdkClient): Promise<Record<string, readonly string
         method,
         cursor === undefined ? {} : { cursor },
       );
-      // A server without this kind of thing says so in several ways.
+      // Servers report in several ways that they do not support a method.
       if (error !== undefined || result === undefined) return all;
       if (!accepted) return undefined;
       all.push(...(result[key] as Record<string, string>[]).map((item) => item[id] ?? ''));

@@ -16,7 +16,7 @@ async function world(options: Partial<HostOptions> = {}): Promise<AskingHost> {
 
 interface Rooted {
   readonly client: LineClient;
-  /** Changes the client's roots and tells the gateway so. */
+  /** Changes the client's roots and notifies the gateway. */
   move(...uris: string[]): void;
 }
 

@@ -96,7 +96,7 @@ function find({ taskId }) {
 const isOver = ({ task }) => ['completed', 'failed', 'cancelled'].includes(task.status);
 const woken = (one) => new Promise((resolve) => one.wakers.push(resolve));
 
-/** Legacy: blocks until the end, and asks meanwhile. */
+/** Legacy: blocks until the end, and asks while it runs. */
 async function result(params, { send }) {
   const one = find(params);
   const _meta = { [RELATED]: { taskId: one.task.taskId } };

@@ -40,7 +40,7 @@ export interface FuzzOptions {
   /** Either so many inputs, or as many as fit. */
   readonly runs?: number;
   readonly seconds?: number;
-  /** Told of every input before it is tried. */
+  /** Called with every input before it is tried. */
   readonly onInput?: (input: Buffer) => void;
 }
 
@@ -75,7 +75,7 @@ export async function tried(probe: Probe, input: Buffer): Promise<void> {
   if (polluted.length > 0) throw new Error(`Object.prototype has ${polluted.join(', ')}`);
 }
 
-/** What ends in an error has to end in one of ours, and never in the one that means a fault of our own. */
+/** Every error has to be a PlugboardError, and never one with the code for an internal fault. */
 export function mustBeOurs(thrown: unknown): PlugboardError {
   if (thrown instanceof PlugboardError && thrown.code !== 'INTERNAL') return thrown;
   throw new Error('an error that is not ours', { cause: thrown });

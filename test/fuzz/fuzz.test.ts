@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { foundInputs, fuzz, tried } from './edge.ts';
 import { EDGES } from './edges.ts';
 
-/** The same inputs in every run; `npm run fuzz` tries others, for as long as one wants. */
+/** The same inputs in every run; `npm run fuzz` tries others, for as long as it is given. */
 const SEED = 20_261_115;
 
 describe.each(EDGES)('the edge $name', (edge) => {

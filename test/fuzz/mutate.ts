@@ -169,7 +169,7 @@ const STEPS: readonly Step[] = [
   // One bit, one byte.
   (input, at, what) => changed(input, at, (byte) => byte ^ (1 << (what % 8))),
   (input, at, what) => changed(input, at, () => what % 256),
-  // Parts go, come twice, or stand elsewhere.
+  // Parts are removed, repeated or moved.
   (input, at) => input.subarray(0, at % (input.length + 1)),
   (input, at, what) => spliced(input, at, 1 + (what % 16), NOTHING),
   (input, at, what) => spliced(input, at, 1 + (what % input.length || 1), NOTHING),

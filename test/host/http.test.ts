@@ -171,7 +171,7 @@ describe('servers over HTTP', () => {
     await host.ready();
     const { port } = server;
     await server.close();
-    // On a socket that is just closing nobody knows whether the request arrived: then it is not repeated.
+    // On a socket that is just closing it is unknown whether the request arrived: then it is not repeated.
     const codes = ['CONNECTION_LOST', 'CONNECT_FAILED'];
     expect(codes).toContain(((await outcome(host.call('mcp__s__echo', hello))) as { code: string }).code);
     await until('the loss', () => status(host, 's') !== 'connected');

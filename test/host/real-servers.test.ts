@@ -142,7 +142,7 @@ describe('real servers', () => {
   it('context7: a server of the modern era', async () => {
     const host = await connected(program('@upstash/context7-mcp/dist/index.js'));
     // It speaks both eras. On a machine so busy that it needs longer to load than the probe waits, it is spoken to in
-    // the older one for that time and asked anew at the next start.
+    // the older one for that time and probed again at the next start.
     await until('the modern era', async () => {
       if (report(host, 's')['era'] === 'modern') return true;
       await host.disconnect('s');

@@ -5,7 +5,7 @@ import { type Server, stdio } from '../../src/kit/index.ts';
 import { PATIENCE_MS } from '../world/until.ts';
 
 export interface Talk {
-  /** Writes text as it stands. */
+  /** Writes text unchanged. */
   write(text: string): void;
   say(...messages: readonly unknown[]): void;
   /** Everything that was answered so far. */

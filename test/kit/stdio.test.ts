@@ -115,7 +115,7 @@ it('KIT-2: a client that disconnects completely ends the program, also in the mi
   child.stdin.write(lines(call(1, 'never'), request(2, 'ping')));
   await once(child.stdout, 'data');
   child.stdout.destroy();
-  // The next answer finds that nobody reads; then what hangs is not waited for.
+  // The next answer finds that the pipe has no reader; then handlers that hang are not waited for.
   child.stdin.end(lines(request(3, 'ping')));
   const [code] = await once(child, 'close');
   expect({ code, stderr: errors.join('') }).toEqual({ code: 0, stderr: 'noise after the start\n' });

@@ -33,14 +33,14 @@ async function showPage(browser: Browser, options: ManagedGatewayOptions = {}, w
   const world = await openManagedGateway(options);
   const context = await browser.newContext({ viewport: { width, height: 800 } });
   const page = await context.newPage();
-  // Shorter than a test may take, so that what was waited for is told.
+  // Shorter than a test may take, so that the error names what was waited for.
   page.setDefaultTimeout(WAIT_MS);
   const [asked, faults]: [string[], string[]] = [[], []];
   page.on('request', (request) => asked.push(request.url()));
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
   page.on('console', (message) => {
-    // An answer with a status of failure is told by the browser itself.
+    // The browser itself reports an answer with an error status.
     if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
       faults.push(message.text());
   });

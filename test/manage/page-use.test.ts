@@ -79,7 +79,7 @@ describe('SRV-6: tools', () => {
     await page.keyboard.type('/give');
     gate.open();
     await page.keyboard.type(' arguments');
-    // Every letter is a search of its own: the last one counts. Rows are moved, not made anew, so the place tells the first.
+    // Every letter is a search of its own: the last one is used. Rows are moved, not rebuilt, so the place identifies the first.
     await expect
       .poll(() => textOf(page, '.list .row[data-at="0"]'), { timeout: WAIT_MS })
       .toMatch(/^give\s+1\.\s+Gives its arguments back\.\s+found in [\s\S]*description arguments$/);

@@ -1,4 +1,4 @@
-/** POL-7 from end to end: a server that tells its secrets everywhere, and everything that a host says and writes. */
+/** POL-7 from end to end: a server that prints its secrets everywhere, and all output and files of a host. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -49,7 +49,7 @@ const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
     },
   );
 
-/** Everything that was told, and every file that was written. */
+/** All output, and every file that was written. */
 function everything(): string {
   const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .map((file) => join(dir, file))

@@ -289,7 +289,7 @@ describe('scripts in the project that an entry names: POL-2', () => {
     database('two');
     outside.write('tool.js', 'two');
     expect(await verdict(place, spec)).toEqual(TRUSTED);
-    // Once it is no database any more it may be a program.
+    // Once it is not a database it may be a program.
     place.write('data.db', 'require("child_process")');
     expect((await verdict(place, spec))?.state).toBe('changed');
   });

@@ -1,4 +1,4 @@
-/** What the specification wants to be documented is in the pages. */
+/** The pages document what the specification requires. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

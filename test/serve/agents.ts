@@ -53,7 +53,7 @@ export function isolated(home: string, name: string): Where {
   return { cwd, env };
 }
 
-/** Runs these lines, which tell Codex of a server, and resolves to what it says of its servers once connected. */
+/** Runs these lines, which add a server to Codex, and resolves to its list of servers once connected. */
 export async function codexServers(where: Where, lines: readonly string[]): Promise<unknown> {
   // `mcp list` of Codex never connects; its app server does.
   const script = [...lines, 'exec codex app-server'].join('\n');

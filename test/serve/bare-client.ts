@@ -52,7 +52,7 @@ function events(text: string): Record<string, unknown>[] {
 
 const META = 'io.modelcontextprotocol/';
 
-/** A request of 2026-07-28 with everything that era wants on it. */
+/** A request of 2026-07-28 with everything that era requires. */
 export function modern(
   url: string,
   id: number | string,

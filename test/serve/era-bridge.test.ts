@@ -18,7 +18,7 @@ const FEATURES = [
 ] as const;
 type Row = Record<(typeof FEATURES)[number], string>;
 
-/** What a client of that version can say about itself: before 2025-06-18 nobody could be asked to fill in a form. */
+/** What a client of that version can declare: before 2025-06-18 there were no forms. */
 function capabilitiesOf(version: string): Record<string, unknown> {
   return { sampling: {}, roots: {}, ...(version >= '2025-06-18' ? { elicitation: {} } : {}) };
 }

@@ -20,7 +20,7 @@ type Sign = (claims: {
   stranger?: boolean;
 }) => Promise<string>;
 
-/** An authorization server with one key, and a way to sign with it or with somebody else's. */
+/** An authorization server with one key, and a way to sign with it or with another one. */
 async function startIssuer(): Promise<{ issuer: string; sign: Sign }> {
   const own = await generateKeyPair('ES256');
   const other = await generateKeyPair('ES256');

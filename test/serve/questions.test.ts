@@ -24,7 +24,7 @@ const FORM = {
   requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
 };
 
-/** A server that asks before it lets anybody read, and before it says its prompt. */
+/** A server that asks before it allows a read, and before it returns its prompt. */
 async function asking(eras: 'legacy' | 'modern', gate?: Gate): Promise<{ url: string; begun: Gate }> {
   const begun = createGate();
   const { url, server } = await serve({ eras, capabilities: CAPABILITIES });
@@ -63,7 +63,7 @@ it.each([
   'SRV-1: a question during a read or a prompt is asked of the client whose request it was (client %s, server %s)',
   async (mode, eras) => {
     const { url } = await asking(eras);
-    // Somebody else is connected too, and is asked nothing.
+    // Another client is connected too, and is asked nothing.
     await person(url, mode, 'bob');
     const ann = await person(url, mode, 'ann');
     const { contents } = await ann.readResource({ uri: 'test://secret' });

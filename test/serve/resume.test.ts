@@ -60,7 +60,7 @@ async function subscribed(): Promise<Record<string, string>> {
   return session;
 }
 
-/** Tells about a change, and waits until the gateway has heard of it. */
+/** Announces a change, and waits until the gateway has received it. */
 async function change(times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     const heard = new Promise<void>((resolve) => {

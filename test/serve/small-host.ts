@@ -13,7 +13,7 @@ export interface SmallHost {
   close(): Promise<void>;
 }
 
-/** What every surface with sessions tells servers: that somebody may be asked. */
+/** What every surface with sessions declares to servers: that a person may be asked. */
 const sessions: HostOptions['sessions'] = {
   elicit: () => ({ action: 'decline' }),
   sample: () => undefined,

@@ -24,7 +24,7 @@ it.each([
       { name: 'referee', version: '1.0.0' },
       {
         versionNegotiation: { mode },
-        // There may be more than one change on the way; the last one is told when all tools are there.
+        // There may be more than one change on the way; the last one is announced when all tools are there.
         listChanged: {
           tools: { debounceMs: 0, onChanged: (_, tools) => (tools?.length === 10 ? told.open() : undefined) },
         },

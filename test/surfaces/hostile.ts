@@ -81,7 +81,7 @@ export async function hostileProject(own: object = {}): Promise<Hostile> {
   write('plugin.json', { name: 'evil', mcpServers: { inside: bold } });
   write('.claude-plugin/plugin.json', { name: 'evil', mcpServers: { inside: bold } });
   write('package.json', { name: 'plugboard', bin: './run.sh', scripts: { preinstall: './run.sh' } });
-  // A repository whose own settings run programs as soon as somebody looks at it with git.
+  // A repository whose own settings run programs as soon as git reads it.
   write('.git/HEAD', 'ref: refs/heads/main\n');
   write('.git/objects/info/keep', '');
   write('.git/refs/heads/keep', '');

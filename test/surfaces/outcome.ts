@@ -1,10 +1,10 @@
-/** What came of something in few words, and that nothing of it could have fooled whoever read it. */
+/** An outcome in a few words, with the check that nothing in it could mislead a reader. */
 
 import { expect } from 'vitest';
 import type { Place } from '../cli/command.ts';
 import type { Told } from './ways.ts';
 
-/** Whatever a terminal would obey, and whatever nobody would see: newline and tab are all that is allowed. */
+/** Whatever a terminal would obey, and whatever is invisible: newline and tab are all that is allowed. */
 const RAW =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/u;

@@ -201,7 +201,7 @@ it(
     const words = await byCommand(place, errands, false);
     for (const { shown } of words) {
       mustBeClean(shown);
-      // Links are shown, and nobody goes there.
+      // Links are shown, and none is followed.
       expect(shown).not.toContain('root:');
     }
     const columns = [

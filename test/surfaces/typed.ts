@@ -1,11 +1,11 @@
-/** What is typed for each command in each world. A command that is not here fails the tests, until somebody has thought about it. */
+/** The command lines for each command in each world. A command that is not here fails the tests until it is added. */
 
 type Words = readonly string[];
 
 interface Typed {
   /** In the hostile project; every one of them has to start and contact nothing. */
   readonly hostile: readonly Words[];
-  /** With all faulty servers at once, and with the poisoned catalog; not for commands that nobody answers. */
+  /** With all faulty servers at once, and with the poisoned catalog; not for commands without an answer. */
   readonly faulty?: Words;
   readonly poisoned?: Words;
   /** Changes files of the project or of the person. */
@@ -53,7 +53,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   chat: { hostile: [['-p', 'hello', '--yes']] },
   serve: { hostile: [[], ['--no-daemon'], ['--http', '0']] },
   dashboard: { hostile: [['--port', '0']] },
-  // `start` begins a process of ours that stays; what it serves is what `serve` is.
+  // `start` begins one of our processes, which stays; it serves what `serve` does.
   daemon: { hostile: [['status'], ['stop']], faulty: ['status'] },
   service: { hostile: [['status']] },
   reconnect: { hostile: [['evil']] },

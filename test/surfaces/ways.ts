@@ -1,4 +1,4 @@
-/** The ways in which the same errand can be run: each surface in its real process, and what it told of it. */
+/** The ways in which the same errand can be run: each surface in its real process, and its output. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ export interface Errand {
 export interface Told {
   /** The code of the failure, or `done`, or that the tool said no; with the status where there is one. */
   readonly outcome: string;
-  /** Everything that whoever uses this surface gets to read. */
+  /** All text that a user of this surface reads. */
   readonly shown: string;
 }
 
@@ -57,7 +57,7 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promi
   return results;
 }
 
-/** `plugboard call|read|prompt`, a process for each; its words when they are not wanted as JSON. */
+/** `plugboard call|read|prompt`, a process for each; its text if JSON is not requested. */
 export function byCommand(place: Place, errands: readonly Errand[], json = true): Promise<Told[]> {
   return eachOf(errands, async ({ kind, server, what }) => {
     const words = [kind, server, what, ...(json ? ['--json'] : [])];
@@ -270,7 +270,7 @@ export async function tryOnPage(page: Page, errands: readonly Errand[]): Promise
   return told;
 }
 
-/** `chat -p` with a model that calls everything in its first breath, and is told everything in the second. */
+/** `chat -p` with a model that calls everything in its first turn, and receives everything in the second. */
 export async function byChat(
   place: Place,
   errands: readonly Errand[],
@@ -305,7 +305,7 @@ export async function byChat(
   }
 }
 
-/** Every string of a value, keys too, as whoever decodes it gets them. */
+/** Every string of a value, keys too, as a decoder returns them. */
 function textsIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return '';

@@ -1,4 +1,4 @@
-/** The two worlds of servers: each with one fault beside good neighbours, and one that lies with everything it says. */
+/** The two worlds of servers: each with one fault next to good neighbours, and one that lies in all its texts. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -76,7 +76,7 @@ export const good: object = {
   ...PATIENT,
 };
 
-/** Every fault beside a good neighbour, for one user of the network at a time: sessions are forgotten in turn. */
+/** Every fault next to a good neighbour, for one user of the network at a time: sessions are forgotten in turn. */
 export async function faultyWorld(): Promise<{ place: Place; http: FaultyHttp; close(): Promise<void> }> {
   const http = await startFaultyHttp();
   const place = new Place();

@@ -1,4 +1,4 @@
-/** The official SDK's client as a referee: what it accepts is MCP, whoever wrote the server. */
+/** The official SDK's client as a referee: a server that it accepts speaks MCP. */
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';

@@ -1,4 +1,4 @@
-/** What a transport told its owner, and waiting for it without sleeping blindly. */
+/** Everything that a transport reported to its owner, and waiting for it without sleeping blindly. */
 
 import type { PlugboardError } from '../../src/errors.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** How many were ever set: tells one pending timer from the one after it. */
+  /** How many were ever set: distinguishes one pending timer from the one after it. */
   get started(): number {
     return this.#started;
   }

@@ -1,4 +1,4 @@
-/** One look over the process table for all servers that end together: how often it is read, and that nobody is missed. */
+/** One scan of the process table for all servers that end together: how often it is read, and that no process is missed. */
 
 import { describe, expect, it } from 'vitest';
 import type { ProcessRow } from '../../src/lib/process-table.ts';

@@ -45,7 +45,7 @@ interface Host {
 
 function startHost(servers: readonly string[][]): Host {
   const token = randomUUID();
-  // A nap of a length that nobody else sleeps: the way to know it without its environment.
+  // A sleep of a unique length: it identifies the process without its environment.
   const nap = `999.${Math.floor(Math.random() * 1e12)}`;
   const lines = servers.map((line) => JSON.stringify(line.map((word) => word.replaceAll('NAP', nap))));
   const child = spawn(process.execPath, [fixture('stdio-host.mjs'), ...lines], {
@@ -72,7 +72,7 @@ describe('nothing outlives the host (CON-2)', () => {
     const { child, token, nap } = startHost([
       ...SERVERS,
       [process.execPath, fixture('stdio-stubborn.mjs'), 'setsid'],
-      // Neither group nor mark tell of this one; its parent does, while it lives.
+      // Neither group nor mark identify this one; its parent does, while it lives.
       ['sh', '-c', 'trap "" TERM HUP; env -i setsid sleep NAP & while :; do sleep 0.3; done'],
     ]);
     // The host, then 1 + 3 + 5 + 2 + 2 + 2 of its servers, not counting short naps.

@@ -77,7 +77,7 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }
 
-/** A transport to a fixture program, with what it tells. */
+/** A transport to a fixture program, with everything that it reports. */
 export function onFixture(
   reaper: Reaper,
   args: readonly string[],

@@ -226,7 +226,7 @@ describe('the end of a server', () => {
   it('a server that closes its input and lives on is ended, typed', async () => {
     const { transport, recorder } = await open(['stdio-raw.mjs', 'close-input']);
     await recorder.answer(1);
-    // The pipe tells only the second write that nobody reads.
+    // Only the second write fails on a pipe without a reader.
     await transport.send(request(2, 'echo'));
     await until('a refused send', () =>
       transport.send(request(3, 'echo')).then(

@@ -196,7 +196,7 @@ it('A16: its annotations count: looking is let through, writing is asked about',
     home,
     builtIn: (settings) => {
       const { workspace, ...others } = workspaceEntries(settings);
-      // Sources have no bundle beside them.
+      // Sources have no bundle next to them.
       return workspace === undefined || !('args' in workspace)
         ? others
         : { workspace: { ...workspace, args: [COMMAND, ...(workspace.args ?? []).slice(1)] } };

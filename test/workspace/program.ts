@@ -68,7 +68,7 @@ export class Program {
   }
 }
 
-/** Whoever commits; nobody's real configuration is read. */
+/** The author of commits; no real configuration is read. */
 const PERSON = {
   GIT_AUTHOR_NAME: 'Ada',
   GIT_AUTHOR_EMAIL: 'ada@example.com',

@@ -1,4 +1,4 @@
-/** A project in a folder of its own, and a folder beside it that nobody may reach. */
+/** A project in a folder of its own, and a folder next to it that must stay out of reach. */
 
 import {
   mkdirSync,

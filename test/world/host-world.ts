@@ -148,7 +148,7 @@ export function fixture(name: string, ...args: readonly string[]): StdioEntry {
   return { command: process.execPath, args: [join(FIXTURES, name), ...args] };
 }
 
-/** Alive, or a zombie that nobody has collected. */
+/** Alive, or a zombie that was not collected. */
 export function exists(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }

@@ -1,4 +1,4 @@
-/** What the tests of logging in share: a home of their own, a server's credentials, and a stand-in for the browser. */
+/** The world of login tests: a home of their own, a server's credentials, and a replacement for the browser. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { openSecrets } from '../../src/secrets/store.ts';
 import { PATIENCE_MS } from './until.ts';
 
-/** How long something may take that other processes or files have to tell us; nothing waits for it in vain. */
+/** How long an event of other processes or files may take; no test reaches it. */
 export const SOON: { readonly timeout: number } = { timeout: PATIENCE_MS };
 
 export interface LoginWorld {

@@ -1,4 +1,4 @@
-/** A gateway before raw servers, and raw clients of both eras over both transports: nothing of ours checks itself. */
+/** A gateway before raw servers, and raw clients of both eras over both transports: our code does not check itself. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -110,7 +110,7 @@ export async function allClients(world: RawGateway, capabilities: Json = {}): Pr
   ]);
 }
 
-/** The messages that a raw server has been sent, as its tool `seen` tells them. */
+/** The messages that a raw server has received, as its tool `seen` returns them. */
 export async function seenBy(client: RawClient, server: string): Promise<readonly Json[]> {
   const { content } = (await client.request('tools/call', { name: `${server}__seen` })) as {
     content: { text: string }[];

@@ -1,4 +1,4 @@
-/** A host over one scripted server in memory, and everything that it told, for the tests of calls. */
+/** A host over one scripted server in memory, and all of its events, for the tests of calls. */
 
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export interface ScriptedHost {
 
 export interface ScriptedHostOptions extends Partial<HostOptions> {
   readonly server?: ScriptedServer;
-  /** The entry of the server `s`, beside its command. */
+  /** The entry of the server `s`, in addition to its command. */
   readonly entry?: Record<string, unknown>;
   readonly dir?: string;
 }

@@ -54,7 +54,7 @@ export const argv: Edge = {
       async check(input) {
         const words = input.toString('utf8').split('\n');
         const command = words.find((word) => !word.startsWith('-')) ?? '';
-        // A dash reads stdin, and a folder that is not ours is nobody's business here.
+        // A dash reads stdin, and folders of other users are left alone.
         if (!SAFE.test(command) || words.includes('-') || words.some((word) => /^--c/.test(word))) return;
         const [stdout, stderr] = [new Collected(), new Collected()];
         const status = await runCommandInDaemon({
