@@ -119,7 +119,7 @@ it(
         'a command that comes with the project (A10)',
         'an address and a header program that come with it (A10)',
         'a server of the project named like one of yours',
-        'your own server beside them',
+        'your own server next to them',
       ],
       columns,
     );

@@ -8,12 +8,12 @@ One hostile project, one server with each fault, and one poisoned catalog, taken
 management API, the page and \`chat\`, each in its real process. This page is written by that run, and the run fails when the page is not
 current: [test/surfaces](../test/surfaces/surfaces.test.ts) (\`npx vitest run test/surfaces --update\` writes it).
 
-What holds in every cell: nothing of the project was started or contacted, good neighbours answered, each call had one outcome, and neither
-terminal, page nor model got to see an escape sequence, a hidden character or a word that runs. Codes and statuses are those of
+In every cell: nothing of the project was started or contacted, good neighbours answered, each call had one outcome, and neither
+terminal, page nor model received an escape sequence, a hidden character or active content. Codes and statuses are those of
 [servers-in-trouble.md](servers-in-trouble.md#errors).
 
-- **command**: \`call\`, \`read\` and \`prompt\` in a process of their own and through the daemon, which say the same.
-- **gateway**: \`serve\` on stdio with servers of its own and attached to the daemon, and over HTTP, for clients of both eras, which are told the same.
+- **command**: \`call\`, \`read\` and \`prompt\` in a process of their own and through the daemon, with the same outcome.
+- **gateway**: \`serve\` on stdio with servers of its own and attached to the daemon, and over HTTP, for clients of both eras, with the same outcome.
 - **page**: the state that a person reads in a real browser.
 `;
 

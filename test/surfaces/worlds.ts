@@ -17,8 +17,8 @@ export const FAULTS: Readonly<Record<string, string>> = {
   missing: 'there is no such program (F18)',
   exits: 'exits at once, with colours on stderr (F9, F19)',
   silent: 'never answers the handshake (F16)',
-  refused: 'nobody listens at its address',
-  locked: 'wants a login: 401 (F42)',
+  refused: 'no process listens at its address',
+  locked: 'requires a login: 401 (F42)',
   forbidden: 'forbids everything: 403 (F42)',
   broken: 'answers everything with 500',
   page: 'is a web page (F44)',
@@ -31,7 +31,7 @@ export const FAULTS: Readonly<Record<string, string>> = {
   odd: 'a hopeless tool, results with null in them (F56, F57)',
   dies: 'dies at work (F20)',
   hangs: 'never answers at work (F22)',
-  chatters: 'tells of progress for ever (F27)',
+  chatters: 'reports progress without end (F27)',
   huge: 'a line of 65 MB (F11)',
   deep: 'JSON nested 200,000 deep (F15)',
   wordless: 'an error without a message (F57)',
@@ -39,8 +39,8 @@ export const FAULTS: Readonly<Record<string, string>> = {
   forgets: 'forgets its sessions (F41)',
   busy: 'is busy: 503 at work (F43)',
   cut: 'resets the connection at work (F38)',
-  mute: 'begins an answer and says no more (F36)',
-  relocks: 'wants a login in the middle of work',
+  mute: 'begins an answer and stops (F36)',
+  relocks: 'requires a login during a call',
 };
 
 /** Gone for a moment after it was called. */
