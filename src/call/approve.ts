@@ -16,11 +16,11 @@ import {
 } from '../policy/approval.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
+import { namesOf, resolvedCall, settingsIn } from './resolved-call.ts';
 import type { Session } from './session.ts';
-import { namesOf, settingsIn, settingsOf } from './settings.ts';
 
 export const approve: Stage = (context, next) => (call) => {
-  const { tool, connection } = settingsOf(call);
+  const { tool, connection } = resolvedCall(call);
   const decision = decisionOn({
     tool,
     spec: connection.spec,
@@ -98,7 +98,7 @@ async function ask(
   { reason, rule: askRule }: Extract<ApprovalDecision, { kind: 'ask' }>,
   next: Handler,
 ): ReturnType<Handler> {
-  const { tool, connection } = settingsOf(call);
+  const { tool, connection } = resolvedCall(call);
   const { spec } = connection;
   const { rule } = namesOf(context, call);
   const { session } = call;

@@ -13,8 +13,8 @@ import { type Cancellable, type Cancellation, whileOpen } from '../lib/cancellat
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import type { Call, CallContext } from './call.ts';
+import { resolvedCall } from './resolved-call.ts';
 import type { ServerWork } from './session-work.ts';
-import { settingsOf } from './settings.ts';
 import { type ShapedResult, shape } from './shape.ts';
 
 export async function followCall(
@@ -23,7 +23,7 @@ export async function followCall(
   task: TaskState,
   era: Era,
 ): Promise<unknown> {
-  const { tool, connection, entry } = settingsOf(call);
+  const { tool, connection, entry } = resolvedCall(call);
   const limits = limitsFor(entry, context.settings());
   const { taskId } = task;
   await context.tasks.keep({ server: tool.server, name: tool.name, tool: tool.tool, taskId, era });
@@ -126,7 +126,7 @@ export class ForwardedTask {
   readonly created: Params;
   readonly events: Emitter<TaskEvents> = new Emitter();
   /** The work that its questions are attributed to. */
-  readonly asking: ServerWork;
+  readonly questionWork: ServerWork;
   readonly #context: CallContext;
   readonly #call: Call;
   readonly #release: () => void;
@@ -139,20 +139,20 @@ export class ForwardedTask {
     this.taskId = taskId;
     this.created = created;
     const { cancellation } = request;
-    this.asking = { session: { ...call.session, ...request.questions }, cancellation };
-    const { connection } = settingsOf(call);
-    context.work.handed.add(connection, this);
+    this.questionWork = { session: { ...call.session, ...request.questions }, cancellation };
+    const { connection } = resolvedCall(call);
+    context.work.forwardedTasks.add(connection, this);
     // A stopped server loses its running work.
     const rest = connection.hold();
     this.#release = () => {
       rest();
-      context.work.handed.remove(connection, this);
+      context.work.forwardedTasks.remove(connection, this);
     };
     cancellation.onCancel(() => this.end());
   }
 
   get server(): string {
-    return settingsOf(this.#call).tool.server;
+    return resolvedCall(this.#call).tool.server;
   }
 
   get(how: Cancellable): Promise<Params> {
@@ -169,7 +169,7 @@ export class ForwardedTask {
 
   /** Legacy: waits for the end of the task. Its questions arrive as requests of the server. */
   async result(how: Cancellable): Promise<ShapedResult> {
-    const { connection } = settingsOf(this.#call);
+    const { connection } = resolvedCall(this.#call);
     const work = { session: this.#call.session, ...how };
     this.#context.work.inFlight.begin(connection, work);
     try {
@@ -182,20 +182,20 @@ export class ForwardedTask {
   /** Returns a result of the task in the form a call would have returned. */
   async shape(raw: unknown): Promise<ShapedResult> {
     const { result, warnings } = acceptCallResult(raw, this.era);
-    const { tool } = settingsOf(this.#call);
+    const { tool } = resolvedCall(this.#call);
     for (const warning of warnings) this.#context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
     return shape(this.#context, async () => result)(this.#call);
   }
 
   /** Modern: sends a question of the task to its caller. */
   ask(method: string, params: Params, key: string): Promise<unknown> {
-    return this.#context.questions.answer({ ...this.#call, ...this.asking }, method, params, key);
+    return this.#context.questions.answer({ ...this.#call, ...this.questionWork }, method, params, key);
   }
 
   /** Subscribes to new states at a modern server. Legacy ones report them unasked, or not at all. */
   watch(changed: (state: Params) => void): Unsubscribe {
     const stop = this.events.on('changed', ({ state }) => changed(state));
-    const { connection } = settingsOf(this.#call);
+    const { connection } = resolvedCall(this.#call);
     const unwatch = connection.watchTask(this.taskId);
     return () => {
       stop();
@@ -217,11 +217,11 @@ export class ForwardedTask {
     how: Cancellable,
     more: RequestOptions = {},
   ): Promise<Params> {
-    const { connection, entry } = settingsOf(this.#call);
+    const { connection, entry } = resolvedCall(this.#call);
     const limits = limitsFor(entry, this.#context.settings());
     const { signal, cancellation } = how;
     const idleMs = limits.toolTimeoutMs;
-    const options = { signal, cancellation, owner: this.asking, idleMs, ...more };
+    const options = { signal, cancellation, owner: this.questionWork, idleMs, ...more };
     const result = await connection.request(method, { taskId: this.taskId, ...params }, options);
     return isRecord(result) ? result : {};
   }

@@ -9,13 +9,13 @@ import { PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
-import { settingsOf } from './settings.ts';
+import { resolvedCall } from './resolved-call.ts';
 
 export const ensureConnected: Stage = (context, next) => (call) =>
-  settingsOf(call).connection.isLive ? next(call) : awakened(context, call, next);
+  resolvedCall(call).connection.isLive ? next(call) : afterConnecting(context, call, next);
 
-async function awakened(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
-  const { tool, connection } = settingsOf(call);
+async function afterConnecting(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
+  const { tool, connection } = resolvedCall(call);
   await whileOpen(call, call.session.ended, (signal) => connection.ready(signal));
   const now = context.catalog.snapshot.find(call.name);
   // Another tool may have taken this name (F33).

@@ -16,10 +16,10 @@ import { decideRetry } from '../lib/retry.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { ForwardedTask, followCall } from './call-tasks.ts';
-import { settingsOf } from './settings.ts';
+import { resolvedCall } from './resolved-call.ts';
 
 export const invoke: Stage = (context) => async (call) => {
-  const { tool, connection } = settingsOf(call);
+  const { tool, connection } = resolvedCall(call);
   context.work.inFlight.begin(connection, call);
   try {
     let answer: unknown;
@@ -27,7 +27,7 @@ export const invoke: Stage = (context) => async (call) => {
       answer = await send(context, call, tool);
     } catch (error) {
       answer = await sendAgain(context, call, error).catch((failed: unknown) => {
-        throw context.closing.aborted ? left(failed) : failed;
+        throw context.closing.aborted ? hostClosedError(failed) : failed;
       });
     }
     const { negotiated } = connection;
@@ -56,7 +56,7 @@ export const invoke: Stage = (context) => async (call) => {
 
 /** Repeats a call once after the two errors that show that the server has not done anything yet. */
 async function sendAgain(context: CallContext, call: Call, error: unknown): Promise<unknown> {
-  const { tool, connection } = settingsOf(call);
+  const { tool, connection } = resolvedCall(call);
   if (!(error instanceof PlugboardError)) throw error;
   const decision = decideRetry('tool', error);
   switch (decision) {
@@ -64,7 +64,7 @@ async function sendAgain(context: CallContext, call: Call, error: unknown): Prom
       await connection.reread();
       return send(context, call, newest(context, tool));
     case 'open urls':
-      await openFirst(context, call, error);
+      await openUrlsFirst(context, call, error);
       return send(context, call, tool);
     case 'fail':
       throw error;
@@ -80,7 +80,7 @@ function newest(context: CallContext, tool: Tool): Tool {
 }
 
 function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
-  const { connection, entry } = settingsOf(call);
+  const { connection, entry } = resolvedCall(call);
   // ServerWork a person and waiting for a turn take time, in which the tool may have changed.
   const held = context.catalog.snapshot.findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
@@ -136,7 +136,7 @@ function taskParamsOf(
 }
 
 /** A closed host closes its connections: the resulting errors are not the server's. */
-function left(error: unknown): unknown {
+function hostClosedError(error: unknown): unknown {
   if (!(error instanceof PlugboardError) || error.code !== 'CONNECTION_LOST') return error;
   return new PlugboardError('CANCELLED', 'tools/call was cancelled: the host was closed', { cause: error });
 }
@@ -144,7 +144,7 @@ function left(error: unknown): unknown {
 /** Names the tool in a timeout or a lost connection, in place of "tools/call". */
 function named(error: unknown, call: Call): unknown {
   if (!(error instanceof PlugboardError)) return error;
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   const message = error.message.replace(/^(?:tools\/call|tasks\/\w+)/, `${tool.tool} (${tool.server})`);
   return new PlugboardError(error.code, message, {
     server: tool.server,
@@ -159,8 +159,8 @@ function named(error: unknown, call: Call): unknown {
 const MAX_ADDRESSES = 8;
 
 /** Asks about each URL, like any other elicitation; resolves when all were accepted. */
-async function openFirst(context: CallContext, call: Call, error: PlugboardError): Promise<void> {
-  const { tool } = settingsOf(call);
+async function openUrlsFirst(context: CallContext, call: Call, error: PlugboardError): Promise<void> {
+  const { tool } = resolvedCall(call);
   const data = isRecord(error.detail.rpcData) ? error.detail.rpcData : {};
   const wanted = Array.isArray(data['elicitations']) ? data['elicitations'].filter(isRecord) : [];
   if (wanted.length === 0 || wanted.length > MAX_ADDRESSES) throw error;

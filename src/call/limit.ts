@@ -3,7 +3,7 @@
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import type { Call, Handler, Stage } from './call.ts';
-import { settingsOf } from './settings.ts';
+import { resolvedCall } from './resolved-call.ts';
 
 export const MAX_CALLS_PER_SERVER = 64;
 export const MAX_WAITING_PER_SERVER = 4_096;
@@ -16,7 +16,7 @@ interface Lane {
 export const limit: Stage = (_context, next) => {
   const lanes = new WeakMap<object, Lane>();
   return (call) => {
-    const { tool, connection, entry } = settingsOf(call);
+    const { tool, connection, entry } = resolvedCall(call);
     // `readOnlyHint` is only believed from a server that the user trusts.
     if (entry.trusted === true && tool.annotations?.readOnlyHint === true) return next(call);
     let lane = lanes.get(connection);
@@ -43,7 +43,7 @@ async function run(lane: Lane, call: Call, next: Handler): ReturnType<Handler> {
 }
 
 async function wait(lane: Lane, call: Call, next: Handler): ReturnType<Handler> {
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   if (lane.waiting.length >= MAX_WAITING_PER_SERVER) {
     throw new PlugboardError(
       'LIMIT_EXCEEDED',

@@ -4,7 +4,7 @@ import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
 import { shapeOf } from './audit-log.ts';
 import type { Call, CallContext, Stage } from './call.ts';
-import { toolOf } from './settings.ts';
+import { toolOf } from './resolved-call.ts';
 import type { ShapedResult } from './shape.ts';
 
 export const observe: Stage = (context, next) => async (call) => {

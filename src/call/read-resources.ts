@@ -21,7 +21,7 @@ import { approve, OWN } from './approve.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
-import { settingsOf } from './settings.ts';
+import { resolvedCall } from './resolved-call.ts';
 import { shape } from './shape.ts';
 import { telemetry } from './telemetry.ts';
 import { validate } from './validate.ts';
@@ -82,13 +82,13 @@ function checkServer(context: CallContext, { session }: Call, server: string): v
 
 /** Connects first, so that a person is not asked about a server that fails to start. */
 const connected: Stage = (_context, next) => async (call) => {
-  const { connection } = settingsOf(call);
+  const { connection } = resolvedCall(call);
   if (!connection.isLive) await connection.ready(signalOf(call));
   return next(call);
 };
 
 async function readFor(context: CallContext, call: Call): ReturnType<Handler> {
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   // `validate` has checked it.
   const uri = String(call.arguments['uri']);
   try {

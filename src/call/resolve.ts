@@ -19,7 +19,7 @@ export const resolve: Stage = (context, next) => (call) => {
   if (context.closing.aborted)
     return Promise.reject(new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed'));
   const tool = offered(context, call);
-  return tool === undefined ? lookAgain(context, call, next) : resolved(context, call, tool, next);
+  return tool === undefined ? relistAndResolve(context, call, next) : resolved(context, call, tool, next);
 };
 
 /** Returns the tool of the call's name, if its session may use it. */
@@ -34,7 +34,7 @@ function offered(context: CallContext, { name, session }: Call): Tool | undefine
  * Rereads the list of a server that sends no change notifications, or was not listed yet, before a tool is refused as
  * unknown.
  */
-async function lookAgain(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
+async function relistAndResolve(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
   const isHeld = context.catalog.snapshot.findHeld(call.name) !== undefined;
   const relisted = isHeld ? undefined : context.relist(String(call.name), call.session);
   if (relisted !== undefined)

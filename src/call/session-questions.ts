@@ -92,8 +92,9 @@ export class Questions {
   /** Returns the handler for questions of one process. */
   of(connection: Connection): AnswerQuestion {
     return (method, params, signal, key, work) => {
-      const { inFlight, handed } = this.#options.work();
-      const call = handed.related(connection, params)?.asking ?? inFlight.workOf(connection, signal, work);
+      const { inFlight, forwardedTasks } = this.#options.work();
+      const call =
+        forwardedTasks.related(connection, params)?.questionWork ?? inFlight.workOf(connection, signal, work);
       if (method === 'roots/list') return this.#roots(connection, call?.session);
       const isModern = connection.negotiated?.era === 'modern';
       const given = untilAny(signal, call === undefined ? undefined : signalOf(call));
@@ -238,8 +239,10 @@ export class Questions {
     const meta = cleanMeta(params['_meta']);
     const request = { server, ...question, ...keyOf(key), ...meta, session: asked.id };
     const put = this.#options.openQuestions.put({ kind: 'elicitation', ...request }, signal, call?.id);
-    const asking = this.#asked(server, 'elicit', () => elicit(withSignal(request, put, own), put.id));
-    const answer = await put.answered(asking, (given) => String(isRecord(given) ? given['action'] : given));
+    const questionWork = this.#asked(server, 'elicit', () => elicit(withSignal(request, put, own), put.id));
+    const answer = await put.answered(questionWork, (given) =>
+      String(isRecord(given) ? given['action'] : given),
+    );
     if (isRecord(answer)) {
       const { action, content } = answer;
       const answered = cleanMeta(answer['_meta']);
@@ -258,8 +261,8 @@ export class Questions {
     const { _meta, ...plain } = read;
     const request = { server, params: { ...plain, ...cleanMeta(_meta) }, ...keyOf(key), session: asked.id };
     const put = this.#options.openQuestions.put({ kind: 'sampling', ...request }, signal, call?.id);
-    const asking = this.#asked(server, 'sample', () => sample(withSignal(request, put, own), put.id));
-    const answer = await put.answered(asking, () => 'completed');
+    const questionWork = this.#asked(server, 'sample', () => sample(withSignal(request, put, own), put.id));
+    const answer = await put.answered(questionWork, () => 'completed');
     const fault = faultOfSample(answer);
     if (fault === undefined && isRecord(answer)) {
       const { _meta: answered, ...rest } = answer;

@@ -16,6 +16,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Cancellable, whileOpen } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Call, Handler, Stage } from './call.ts';
+import { resolvedCall } from './resolved-call.ts';
 import {
   partyAt,
   RootSets,
@@ -26,7 +27,6 @@ import {
 } from './roots-router.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 import { SessionQueue } from './session-queue.ts';
-import { settingsOf } from './settings.ts';
 
 /** How long a call waits for its turn before its session gets a dedicated process. */
 const TURN_MS = 1_000;
@@ -388,14 +388,14 @@ export const routeSession: Stage = ({ work: { router } }, next) => {
   return (call) => {
     // If no session can be asked questions, no call waits for a turn.
     if (!router.takesTurns) return next(call);
-    const at = router.tryEnter(settingsOf(call).connection, call.session);
+    const at = router.tryEnter(resolvedCall(call).connection, call.session);
     if (at === undefined) return waited(router, call, next);
     return at.hasTurn ? inTurn(router, at, call, next) : next(call);
   };
 };
 
 async function waited(router: SessionRouter, call: Call, next: Handler): ReturnType<Handler> {
-  const at = await router.enter(settingsOf(call).connection, call.session, call);
+  const at = await router.enter(resolvedCall(call).connection, call.session, call);
   call.connection = at.connection;
   return inTurn(router, at, call, next);
 }

@@ -21,7 +21,7 @@ export interface ProcessEvents {
 
 export class SessionWork {
   readonly inFlight: InFlightWork = new InFlightWork();
-  readonly handed: ForwardedTasks = new ForwardedTasks();
+  readonly forwardedTasks: ForwardedTasks = new ForwardedTasks();
   /** Events of every process of every server; the host's events cover only the first process of each. */
   readonly events: Emitter<ProcessEvents> = new Emitter();
   readonly router: SessionRouter;
@@ -40,7 +40,7 @@ export class SessionWork {
 
   /** Handles a state that a server reports for a task. */
   taskChanged(connection: Connection, state: Params): void {
-    this.handed.changed(connection, state);
+    this.forwardedTasks.changed(connection, state);
     this.events.emit('task', { connection, state });
   }
 

@@ -13,7 +13,7 @@ import { cleanRecord, cleanValue, mapSame } from '../policy/clean-value.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import type { ForwardedTask } from './call-tasks.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
-import { settingsOf, toolSettings } from './settings.ts';
+import { resolvedCall, toolSettings } from './resolved-call.ts';
 
 const WARN_OUTPUT_TOKENS = 10_000;
 
@@ -31,7 +31,7 @@ export const shape: Stage = (context, next) => async (call) => {
   if (!call.session.forModel || raw.task !== undefined) return raw;
   const cleaned = cleanResult(raw);
   if (cleaned !== raw) {
-    const { tool } = settingsOf(call);
+    const { tool } = resolvedCall(call);
     context.hidden(tool.server, `results of ${tool.tool}`);
   }
   const verdicts = verdictsOn(context, call, cleaned);
@@ -40,14 +40,14 @@ export const shape: Stage = (context, next) => async (call) => {
   const max = maxTokensOf(context, call);
   if (cost.tokens > max) return cut(context, call, { result, cost, max });
   if (cost.tokens > WARN_OUTPUT_TOKENS) {
-    const { tool } = settingsOf(call);
+    const { tool } = resolvedCall(call);
     context.log(tool.server, 'warning', `${tool.tool} answered with about ${cost.tokens} tokens`);
   }
   return result;
 };
 
 function maxTokensOf(context: CallContext, call: Call): number {
-  const { entry } = settingsOf(call);
+  const { entry } = resolvedCall(call);
   return (
     toolSettings(context, call)?.maxOutputTokens ??
     entry.maxOutputTokens ??
@@ -63,7 +63,7 @@ interface TooLong {
 }
 
 async function cut(context: CallContext, call: Call, { result, cost, max }: TooLong): Promise<ShapedResult> {
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   const whole = wholeOf(result, cost);
   const file = await save(context, call, whole.kind, whole.text);
   const where = file === '' ? 'the rest is lost' : `all of it is in ${file}`;
@@ -81,7 +81,7 @@ async function cut(context: CallContext, call: Call, { result, cost, max }: TooL
 
 /** Keeps structured content whole for callers with an output schema, which reject a result without it. */
 function promised(call: Call, { structuredContent, isError }: CallResult): Partial<CallResult> {
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   const isPromised =
     call.keepsStructured === true || (call.session.gateway && tool.outputSchema !== undefined && !isError);
   return isPromised && structuredContent !== undefined ? { structuredContent } : {};
@@ -173,7 +173,7 @@ async function save(
   ending: string,
   content: string | Uint8Array,
 ): Promise<string> {
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   const name = tool.name.replace(/[^\w-]/g, '_').slice(0, 64);
   try {
     return await context.output.files.save(`${name}.${ending}`, content);

@@ -12,7 +12,7 @@ import { ticksOf } from '../lib/clock.ts';
 import { importTelemetryApi, metaGetter } from '../lib/opentelemetry.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { outcomeOf } from './observe.ts';
-import { toolOf } from './settings.ts';
+import { toolOf } from './resolved-call.ts';
 
 /** Does not use OpenTelemetry's types, which programs without it do not have. */
 export interface Telemetry {

@@ -9,7 +9,7 @@ import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { type Tool, toolId } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
-import { settingsOf } from './settings.ts';
+import { resolvedCall } from './resolved-call.ts';
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
@@ -127,7 +127,7 @@ export const recordUsage: Stage = (context, next) => (call) =>
   call.session.found.size === 0 ? next(call) : learning(context, call, next);
 
 async function learning(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
-  const { tool } = settingsOf(call);
+  const { tool } = resolvedCall(call);
   const id = toolId(tool);
   const result = await next(call);
   const query = call.session.found.get(id);

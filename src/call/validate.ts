@@ -8,7 +8,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
-import { toolOf } from './settings.ts';
+import { toolOf } from './resolved-call.ts';
 
 export const validate: Stage = (context, next) => {
   let loading: Promise<ArgumentChecker> | undefined;

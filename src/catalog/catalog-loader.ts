@@ -24,7 +24,7 @@ export interface CatalogLoaderOptions {
   /** The capabilities we declare to servers; they can affect lists. */
   readonly capabilities: () => string;
   /** Returns the list of a server that does not have to be asked for it. */
-  readonly brought: (spec: ServerSpec) => Promise<CachedList | undefined>;
+  readonly builtInList: (spec: ServerSpec) => Promise<CachedList | undefined>;
   readonly warn: (server: string, message: string) => void;
   readonly hidden: HiddenReport;
   readonly pins: Pins;
@@ -212,7 +212,7 @@ export class CatalogLoader {
     key: string | undefined,
     likely: string | undefined,
   ): Promise<Found | undefined> {
-    const list = await this.#options.brought(spec);
+    const list = await this.#options.builtInList(spec);
     if (list !== undefined) return { list, fresh: true };
     if (key === undefined) return undefined;
     const { cache } = this.#options;

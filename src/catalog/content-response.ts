@@ -19,7 +19,7 @@ export interface Refusal {
   /** The item does not exist, or the request was invalid. */
   readonly notFound: boolean;
   /** The server's message, in one line. */
-  readonly words: string;
+  readonly text: string;
 }
 
 /** Classifies an error; undefined unless the server sent it (not a lost connection or a refused server request). */
@@ -29,14 +29,14 @@ export function refusalOf(error: PlugboardError, method: string): Refusal | unde
   if (error.code !== 'PROTOCOL_ERROR' || rpcCode === undefined || !Object.hasOwn(error.detail, 'rpcData')) {
     return undefined;
   }
-  const words = error.message
+  const text = error.message
     .replace(`${method} returned an error: `, '')
     // Servers on the legacy SDK repeat the code before the message.
     .replace(/^MCP error -?\d+: /, '');
   return {
     unknownMethod: rpcCode === RPC_METHOD_NOT_FOUND,
     notFound: NOT_FOUND.has(rpcCode),
-    words: clean(words, { multiline: false, max: MAX_TEXT_CHARS }),
+    text: clean(text, { multiline: false, max: MAX_TEXT_CHARS }),
   };
 }
 

@@ -168,10 +168,10 @@ export function checkParams(
     if (expected === undefined) continue;
     const given = headers[header.toLowerCase()];
     if (typeof given !== 'string') throw mismatch(header, 'is missing');
-    const said = decodeHeaderValue(given);
-    if (said === undefined) throw mismatch(header, 'is not well encoded');
+    const stated = decodeHeaderValue(given);
+    if (stated === undefined) throw mismatch(header, 'is not well encoded');
     const isSame =
-      typeof value === 'number' ? DECIMAL.test(said) && Number(said) === value : said === expected;
+      typeof value === 'number' ? DECIMAL.test(stated) && Number(stated) === value : stated === expected;
     if (!isSame) throw mismatch(header, 'does not say what the body says');
   }
 }

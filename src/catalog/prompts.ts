@@ -119,10 +119,10 @@ export function requireArguments(server: string, prompt: Prompt, args: PromptArg
 
 /** Returns the arguments as `<file> [style]`, optional ones in brackets. */
 export function usage(prompt: Prompt): string {
-  const words = (prompt.arguments ?? []).map(({ name, required }) =>
+  const shownArguments = (prompt.arguments ?? []).map(({ name, required }) =>
     required === true ? `<${shown(name)}>` : `[${shown(name)}]`,
   );
-  return words.length === 0 ? 'no arguments' : words.join(' ');
+  return shownArguments.length === 0 ? 'no arguments' : shownArguments.join(' ');
 }
 
 /** Converts arguments to text, the only type in the protocol; numbers and booleans have one textual form. */
@@ -218,7 +218,7 @@ function getFailure(
   const known = listed.find((prompt) => prompt.name === name);
   if (known !== undefined || !refusal.notFound) {
     // The prompt exists, so its arguments were rejected or the server failed.
-    const message = `${server} did not give the prompt ${shown(name)}: ${refusal.words}`;
+    const message = `${server} did not give the prompt ${shown(name)}: ${refusal.text}`;
     const hint = known === undefined || !refusal.notFound ? undefined : `It takes ${usage(known)}.`;
     return new PlugboardError(code, message, { server, hint, cause: error, detail });
   }
@@ -226,7 +226,7 @@ function getFailure(
     name,
     listed.map((prompt) => prompt.name),
   ).map(shown);
-  return new PlugboardError(code, `${server} has no prompt called ${shown(name)}: ${refusal.words}`, {
+  return new PlugboardError(code, `${server} has no prompt called ${shown(name)}: ${refusal.text}`, {
     server,
     hint:
       close.length > 0

@@ -53,20 +53,20 @@ const KNOWN_OF_READ: ReadonlySet<string> = new Set([
 
 /** Cleans a resource except its address, which must match the server's. */
 export function presentResource(server: string, resource: Resource): ListedResource {
-  return { ...resource, ...cleanWords(resource), server };
+  return { ...resource, ...cleanTexts(resource), server };
 }
 
 export function presentTemplate(server: string, template: ResourceTemplate): ListedTemplate {
-  return { ...template, ...cleanWords(template), server };
+  return { ...template, ...cleanTexts(template), server };
 }
 
-type Words = Pick<
+type Texts = Pick<
   Resource,
   'name' | 'title' | 'description' | 'mimeType' | 'annotations' | '_meta' | 'icons' | 'extra'
 >;
 
-function cleanWords(words: Words): Words {
-  const { name, title, description, mimeType, annotations, _meta } = words;
+function cleanTexts(texts: Texts): Texts {
+  const { name, title, description, mimeType, annotations, _meta } = texts;
   return {
     name: clean(name, { multiline: false }),
     ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
@@ -74,7 +74,7 @@ function cleanWords(words: Words): Words {
     ...(mimeType === undefined ? {} : { mimeType: clean(mimeType, { multiline: false }) }),
     ...(annotations === undefined ? {} : { annotations: cleanRecord(annotations) }),
     ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
-    ...cleanKept(words),
+    ...cleanKept(texts),
   };
 }
 
@@ -137,7 +137,7 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
   if (refusal?.notFound) {
     return new PlugboardError(
       'INVALID_ARGUMENTS',
-      `${server} has no resource ${JSON.stringify(uri)}: ${refusal.words}`,
+      `${server} has no resource ${JSON.stringify(uri)}: ${refusal.text}`,
       {
         server,
         hint: {
@@ -152,7 +152,7 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
   const message =
     refusal === undefined
       ? error.message.replace(/^resources\/read/, `reading ${uri} from ${server}`)
-      : `${server} could not read ${JSON.stringify(uri)}: ${refusal.words}`;
+      : `${server} could not read ${JSON.stringify(uri)}: ${refusal.text}`;
   return new PlugboardError(code, message, {
     server,
     hint: hint ?? timeoutHint(error),

@@ -255,7 +255,7 @@ export class HostCore {
       known: this.known,
       expand: (spec) => this.inputs.expand(spec, { ask: false }),
       keepsNothingOf: (spec) => this.transports.keepsNothingOf(spec),
-      brought: async (spec) => this.options.builtInList?.(spec),
+      builtInList: async (spec) => this.options.builtInList?.(spec),
       principal: (spec, entry) => this.auth.principal(spec, entry),
       capabilities: () => JSON.stringify(this.capabilities),
       warn: (server, message) => this.log(server, 'warning', message),

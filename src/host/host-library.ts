@@ -27,7 +27,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const unknown = checkHostOptions(options);
   const host = await create(options);
   warnOfFailures(host, options.log ?? warnProcess);
-  for (const { server, message } of oddities(host, options, unknown)) {
+  for (const { server, message } of optionWarnings(host, options, unknown)) {
     if (options.log === undefined)
       process.emitWarning(server === undefined ? message : `${server}: ${message}`, OPTION_WARNING);
     else options.log({ ...(server === undefined ? {} : { server }), level: 'warning', message });
@@ -38,7 +38,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
 const OPTION_WARNING = { type: 'PlugboardWarning', code: 'PLUGBOARD_OPTION' };
 
 /** Returns warnings about options that have no effect or are probably mistakes, but do not stop the host. */
-function oddities(
+function optionWarnings(
   host: Host,
   { only = [], cwd }: HostOptions,
   unknown: readonly string[],
@@ -70,11 +70,11 @@ function warnProcess({ message }: HostEvents['log']): void {
 /** Warns about failures, once for each server. */
 function warnOfFailures(host: Host, warn: (event: HostEvents['log']) => void): void {
   // A server that was connected and crashed is restarted automatically, so it is not reported.
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const look = ({ name, status, error }: ServerReport): void => {
-    if (status === 'connected') told.add(name);
-    if (!MISSING.has(status) || told.has(name)) return;
-    told.add(name);
+    if (status === 'connected') reported.add(name);
+    if (!MISSING.has(status) || reported.has(name)) return;
+    reported.add(name);
     const hint = error?.hint === undefined ? '' : ` (${error.hint})`;
     const message = `${name} is not available: ${error?.message ?? status}${hint}`;
     warn({ server: name, level: 'warning', message });

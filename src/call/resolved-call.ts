@@ -24,7 +24,7 @@ export function namesOf(context: Pick<CallContext, 'catalog'>, call: Call): Rule
   return call.names ?? context.catalog.snapshot.ruleNames(toolOf(call));
 }
 
-export function settingsOf(call: Call): Resolved {
+export function resolvedCall(call: Call): Resolved {
   const { tool, connection } = call;
   if (tool === undefined || connection === undefined) {
     throw new PlugboardError('INTERNAL', 'a stage that needs the tool runs before resolve');
@@ -33,7 +33,7 @@ export function settingsOf(call: Call): Resolved {
 }
 
 export function toolSettings(context: CallContext, call: Call): ToolSettings | undefined {
-  const { tool, entry } = settingsOf(call);
+  const { tool, entry } = resolvedCall(call);
   return settingsIn(entry, tool, () => namesOf(context, call));
 }
 
