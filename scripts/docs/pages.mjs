@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatJson } from '../../dist/config/json-format.js';
+import { formatJson } from '../../dist/config/json-edit.js';
 import { configFileSchema, mcpFileSchema } from '../../dist/config/json-schema.js';
 import { root } from '../run.mjs';
 import { adapterTables } from './adapter-tables.mjs';

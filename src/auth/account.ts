@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { OAuthDetails, RemoteEntry, ServerSpec } from '../config/entry.ts';
-import { entryOwner } from '../config/owner.ts';
+import { entryOwner } from '../config/scopes.ts';
 import { canonicalUrl, urlKey } from './stored-login.ts';
 
 export interface Account {

@@ -2,9 +2,8 @@
 
 import type { Tool, ToolAnnotations } from '../catalog/tool.ts';
 import type { ServerSpec, Settings } from '../config/entry.ts';
-import { entryOwner } from '../config/owner.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
-import { isForeign } from '../config/scopes.ts';
+import { entryOwner, isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import {

@@ -20,7 +20,7 @@ import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
 import type { RuleNames } from '../policy/approval.ts';
-import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { HiddenReport } from '../policy/once-report.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { TaskRequest } from './call-tasks.ts';

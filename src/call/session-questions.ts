@@ -35,7 +35,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { clean } from '../policy/clean.ts';
-import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { HiddenReport } from '../policy/once-report.ts';
 import type { Call } from './call.ts';
 import { rootsUnknown } from './roots-router.ts';
 import type { Session } from './session.ts';

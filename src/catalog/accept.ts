@@ -2,7 +2,7 @@
 
 import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
-import { cleanSchema } from '../policy/clean-schema.ts';
+import { cleanSchema } from '../policy/clean-value.ts';
 import {
   acceptKept,
   type JsonObject,

@@ -5,7 +5,7 @@ import type { Connection } from '../connection/connection.ts';
 import { hasTasks } from '../connection/tasks.ts';
 import { forSurface } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
-import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { HiddenReport } from '../policy/once-report.ts';
 import { IDENTITY, INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
 import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';

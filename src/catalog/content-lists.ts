@@ -8,7 +8,7 @@ import { freshForMs, Refresher } from '../connection/refresh.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { cleanValue } from '../policy/clean-value.ts';
-import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { HiddenReport } from '../policy/once-report.ts';
 import type { PinnedPart } from '../policy/pins.ts';
 import type { Pins } from '../policy/pins-store.ts';
 import type { AcceptedList } from './accept-lists.ts';

@@ -9,9 +9,9 @@ import { switchedOffBy } from '../config/switches.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
+import { waitingFor } from '../policy/consent-terms.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import type { TrustDecision } from '../policy/trust.ts';
-import { waitingFor } from '../policy/waiting.ts';
 import type { Context } from './cli-command.ts';
 
 type EraCache = ReadonlyMap<string, TrustDecision>;

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import type { EditedFile, FileEdit } from '../config/import/file-edits.ts';
 import { readValue } from '../config/import/write-program.ts';
-import { valueAt } from '../config/value-at.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, valueAt } from '../lib/json.ts';
 import { replaceFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 

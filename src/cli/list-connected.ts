@@ -3,7 +3,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { EXIT_STATUS } from '../errors.ts';
 import type { ServerReport } from '../host/host-report.ts';
-import { isRequired } from '../policy/required.ts';
+import { isRequired } from '../policy/admit.ts';
 import type { Context } from './cli-command.ts';
 import { NOTHING } from './commands/list-command.ts';
 import { reachedBy } from './listed-server.ts';

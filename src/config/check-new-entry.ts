@@ -2,11 +2,10 @@
 
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
-import { specFromCode } from './code-spec.ts';
 import type { ServerSpec } from './entry.ts';
 import { type Environment, expandEntry } from './expand.ts';
 import type { Fault } from './fault.ts';
-import { checkServerName, parseEntry } from './parse.ts';
+import { checkServerName, parseEntry, specFromCode } from './parse.ts';
 import type { EditableScope } from './scopes.ts';
 
 /** Throws for a fatal problem; returns the warnings. */

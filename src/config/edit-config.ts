@@ -1,9 +1,12 @@
-/** Edits configuration files: one key at a time, under a file lock of the operating system, with an atomic rename. */
+/**
+ * Edits configuration files (entries, switches, allow rules): one key at a time, under a file lock of the operating
+ * system, with an atomic rename.
+ */
 
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, valueAt } from '../lib/json.ts';
 import { type UpdateOptions, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { parseDocument, readDocument } from './document.ts';
@@ -13,8 +16,8 @@ import { type Home, projectOf } from './home.ts';
 import { PROJECT_FILE } from './load.ts';
 import { checkServerName } from './parse.ts';
 import { projectKey } from './project-key.ts';
+import { allowPath, type Identity } from './rules.ts';
 import { type EditableScope, isEditable } from './scopes.ts';
-import { valueAt } from './value-at.ts';
 
 /** The object of servers to edit: its file and its path. */
 export interface EditTarget {
@@ -23,7 +26,7 @@ export interface EditTarget {
   readonly path: readonly string[];
 }
 
-export interface EditOptions {
+interface EditOptions {
   /** Provides the lock folder; files below this home folder are private. */
   readonly home: Home;
   /** See `ReplaceOptions`: a hook directly before the rename. */
@@ -260,5 +263,36 @@ export function unwritable(file: string, error: unknown): PlugboardError {
         ? 'Nothing was changed. Look at where the link leads, and replace it with a file of the project.'
         : 'Nothing was changed; try again when that is fixed.',
     cause: error,
+  });
+}
+
+/** Writes a switch for one project, or removes it if it is undefined; also removes objects that become empty. */
+export async function setSwitch(
+  name: string,
+  enabled: boolean | undefined,
+  { projectRoot, ...options }: EditOptions & { readonly projectRoot: string },
+): Promise<void> {
+  const { config: file } = options.home;
+  await change(file, options, (root) => {
+    const target = { scope: 'local', file, path: ['projects', projectRoot, 'servers'] } as const;
+    const path = serversPath(target, root);
+    const present = valueAt(root, [...path, name]);
+    if (enabled !== undefined)
+      return { path: [...path, name], value: { ...(isRecord(present) ? present : {}), enabled } };
+    if (present === undefined) return undefined;
+    const others = Object.keys(Object(valueAt(root, path))).filter((each) => each !== name);
+    if (others.length > 0) return { path: [...path, name], value: undefined };
+    const project = path.slice(0, -1);
+    const rest = Object.keys(Object(valueAt(root, project))).filter((each) => each !== 'servers');
+    return { path: rest.length > 0 ? path : project, value: undefined };
+  });
+}
+
+export async function allowAlways(home: Home, spec: Identity, rule: string): Promise<void> {
+  await change(home.config, { home }, (root) => {
+    const path = allowPath(spec, root);
+    const found = valueAt(root, path);
+    const allow = Array.isArray(found) ? found : [];
+    return allow.includes(rule) ? undefined : { path, value: [...allow, rule] };
   });
 }

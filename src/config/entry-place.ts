@@ -1,12 +1,12 @@
-/** Finds the location of a server's entry, even if the entry is invalid. */
+/** Finds the location of a server's entry, even if the entry is invalid, to change or remove it. */
 
+import { valueAt } from '../lib/json.ts';
 import { readDocument } from './document.ts';
-import { type EditTarget, editTarget, serversPath, targetOf } from './edit-config.ts';
+import { type EditTarget, editTarget, removeServer, serversPath, targetOf } from './edit-config.ts';
 import type { ServerSpec } from './entry.ts';
 import type { Home } from './home.ts';
 import type { LoadedConfig } from './load.ts';
 import { EDITABLE_SCOPES, type EditableScope, isEditable } from './scopes.ts';
-import { valueAt } from './value-at.ts';
 
 export interface EntryPlace {
   readonly target: EditTarget;
@@ -41,4 +41,44 @@ export async function placeOfEntry(
 async function valueIn(target: EditTarget, name: string): Promise<unknown> {
   const { value } = await readDocument(target.file);
   return valueAt(value, [...serversPath(target, value), name]);
+}
+
+interface Removal {
+  /** Every entry of that name, the one in use first. */
+  readonly found: readonly ServerSpec[];
+  /** More than one if the user has to choose. */
+  readonly scopes: readonly EditableScope[];
+  /** Removes it from the first location that has it; undefined if none has. */
+  run(signal?: AbortSignal): Promise<EditTarget | undefined>;
+}
+
+export function planRemoval(
+  config: LoadedConfig,
+  name: string,
+  wanted: EditableScope | undefined,
+  home: Home,
+): Removal {
+  const where = { home, projectRoot: config.projectRoot };
+  const found = [...config.servers, ...config.waiting, ...config.shadowed].filter(
+    (spec) => spec.name === name && spec.builtIn !== true,
+  );
+  const candidates = found.filter(
+    ({ scope }) => isEditable(scope) && (wanted === undefined || scope === wanted),
+  );
+  const [strongest] = candidates;
+  const scopes = [...new Set(candidates.map(({ scope }) => scope))].filter(isEditable);
+  const anywhere = wanted === undefined ? EDITABLE_SCOPES : [wanted];
+  const elsewhereOnly = found.length > 0 && wanted === undefined;
+  const fallback = elsewhereOnly ? [] : anywhere.map((scope) => editTarget(scope, where));
+  const targets = strongest === undefined ? fallback : [targetOf(strongest, where)];
+  return {
+    found,
+    scopes,
+    async run(signal) {
+      for (const target of targets) {
+        if (await removeServer(target, name, { home, signal })) return target;
+      }
+      return undefined;
+    },
+  };
 }

@@ -3,7 +3,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
 import { isRecord } from '../lib/json.ts';
-import { givenSpec } from './code-spec.ts';
 import { PROJECT_PERMISSIONS } from './config-keys.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
@@ -13,7 +12,7 @@ import { findProjectRoot, type Home } from './home.ts';
 import { parseInputs, withQuestions } from './inputs.ts';
 import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge-specs.ts';
-import { type EntryFault, parseServers, parseSettings, type Source } from './parse.ts';
+import { type EntryFault, givenSpec, parseServers, parseSettings, type Source } from './parse.ts';
 import type { Plugin } from './plugins.ts';
 import { projectKey } from './project-key.ts';
 import { relativePathProblem } from './relative-paths.ts';

@@ -1,9 +1,13 @@
-/** Decides which entry is used when several have the same name. Pure; every spec keeps its source. */
+/**
+ * Decides which entry is used when several have the same name, and which previous ones are kept while a file is
+ * unreadable. Pure; every spec keeps its source.
+ */
 
 import type { ServerSpec } from './entry.ts';
+import type { LoadedConfig } from './load.ts';
 import { PRECEDENCE } from './scopes.ts';
 
-export interface Merged {
+interface Merged {
   /** One per name: by precedence of scope, then in the given order. */
   readonly servers: readonly ServerSpec[];
   /** Entries that a stronger one of the same name hides, strongest first. */
@@ -49,4 +53,24 @@ function inOrder(specs: readonly ServerSpec[]): ServerSpec[] {
 
 function rank({ scope, builtIn }: ServerSpec): number {
   return builtIn === true ? PRECEDENCE.length : PRECEDENCE.indexOf(scope);
+}
+
+/**
+ * Returns the new configuration, with the previous servers of files that cannot be read now. A half-saved file must not
+ * stop servers, nor remove the rules of `permissions`.
+ */
+export function keepUnreadable(before: LoadedConfig, now: LoadedConfig): LoadedConfig {
+  if (now.unreadable.length === 0) return now;
+  const isLost = ({ file }: ServerSpec): boolean => file !== undefined && now.unreadable.includes(file);
+  const kept = allSpecs(before).filter(isLost);
+  const [own] = now.files;
+  // The nearer file keeps its precedence.
+  const nearness = ({ file }: ServerSpec): number => (file === undefined ? -1 : now.files.indexOf(file));
+  const all = [...allSpecs(now), ...kept].toSorted((a, b) => nearness(a) - nearness(b));
+  return {
+    ...now,
+    ...mergeSpecs(all),
+    inputs: own !== undefined && now.unreadable.includes(own) ? before.inputs : now.inputs,
+    settings: own !== undefined && now.unreadable.includes(own) ? before.settings : now.settings,
+  };
 }

@@ -1,5 +1,9 @@
-/** Parses `unknown` values into server entries and settings, the only place that does; invalid values become faults. */
+/**
+ * Parses `unknown` values, from files and from code, into server entries and settings, the only place that does; invalid
+ * values become faults.
+ */
 
+import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import {
   CONFIG_FILE_KEYS,
@@ -13,16 +17,16 @@ import {
   STDIO_ENTRY_KEYS,
   STDIO_KEYS,
 } from './config-keys.ts';
-import type { ServerEntry, ServerSpec, Settings } from './entry.ts';
+import type { Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
 import { readGiven } from './given-entry.ts';
 import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessFactory, isInProcessServer } from './in-process.ts';
 import { membersOf, object, validMembers } from './kind.ts';
-import { reportOtherAgentsKey } from './other-agents-keys.ts';
+import { otherAgentsHint, reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';
 import { isForeign, type Scope } from './scopes.ts';
 
-export const MAX_NAME_CHARS = 128;
+const MAX_NAME_CHARS = 128;
 
 const ENTRY = object(ENTRY_KEYS);
 
@@ -37,7 +41,7 @@ export interface Source {
   readonly baseDir: string;
 }
 
-export interface ParsedServers {
+interface ParsedServers {
   readonly servers: readonly ServerSpec[];
   readonly faults: readonly EntryFault[];
 }
@@ -63,7 +67,7 @@ export function parseServers(value: unknown, source: Source, path: JsonPath = []
   return { servers, faults };
 }
 
-export interface ParsedEntry {
+interface ParsedEntry {
   /** Absent if there is a fatal fault. */
   readonly entry?: ServerEntry;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -211,7 +215,7 @@ function escapeInvisible(text: string): string {
   });
 }
 
-export interface ParsedSettings {
+interface ParsedSettings {
   readonly settings: Settings;
   readonly faults: readonly Fault[];
 }
@@ -294,4 +298,49 @@ function isHttpUrl(url: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/**
+ * Parses an entry from a program, whose author can correct it: a misspelt key throws too, and other keys without effect
+ * are passed to `warn`.
+ */
+export function givenSpec(
+  name: string,
+  value: unknown,
+  baseDir: string,
+  warn: (problem: Pick<Problem, 'message' | 'hint'>) => void,
+): ServerSpec {
+  const { faults, raw } = parseEntry(name, value, 'code');
+  const typo = faults.find((fault) => fault.typo);
+  const spec = specFromCode(name, value, baseDir);
+  if (typo !== undefined) {
+    const message = typo.message.replace(/ and has no effect\.$/, '');
+    throw new PlugboardError('CONFIG_INVALID', `${name}: ${message}`, { server: name, hint: typo.hint });
+  }
+  for (const { message, hint } of faults) warn(hint === undefined ? { message } : { message, hint });
+  for (const key of unknownKeys(raw))
+    warn({ message: `${JSON.stringify(key)} is not a known key and has no effect.` });
+  return spec;
+}
+
+/** Keys of other agents already have a fault. */
+function unknownKeys(raw: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(raw).filter(
+    (key) =>
+      !ENTRY_KEYS.has(key) &&
+      key !== IN_PROCESS_KEY &&
+      !key.startsWith('x-') &&
+      otherAgentsHint(key) === undefined,
+  );
+}
+
+/** Throws CONFIG_INVALID with the first problem, because code has no problem list to show. */
+export function specFromCode(name: string, value: unknown, baseDir: string): ServerSpec {
+  const { entry, raw, faults } = parseEntry(name, value, 'code');
+  if (entry !== undefined) return { name, scope: 'code', entry, raw, baseDir };
+  const fault = faults.find(({ fatal }) => fatal) ?? faults[0];
+  throw new PlugboardError('CONFIG_INVALID', `${name}: ${fault?.message ?? 'not a server'}`, {
+    server: name,
+    hint: fault?.hint,
+  });
 }

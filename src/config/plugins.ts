@@ -1,17 +1,19 @@
-/** Reads the servers of plugins: folders that a user named, read like a project's file (CFG-7). */
+/**
+ * Reads the servers of plugins: folders that a user named, read like a project's file, whose paths may not leave the
+ * plugin (CFG-7).
+ */
 
 import { realpathSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, posix, resolve } from 'node:path';
 import { isInside } from '../lib/inside.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
+import { loadsCode } from './code-variables.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { InputQuestion, PluginSetting, Problem, ServerSpec } from './entry.ts';
-import type { Fault, JsonPath } from './fault.ts';
+import { type Fault, type JsonPath, showPath } from './fault.ts';
 import { parseInputs } from './inputs.ts';
 import { checkServerName, type EntryFault, parseServers } from './parse.ts';
-import { leavingPaths } from './plugin-paths.ts';
-import { valueAt } from './value-at.ts';
 
 /** The manifest of a plugin; the first existing one is used. */
 const MANIFESTS = ['plugin.json', join('.claude-plugin', 'plugin.json')];
@@ -205,4 +207,66 @@ function realFolder(folder: string): string {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** A reference to the plugin's own folders, with a default or without. */
+const OWN_FOLDER = /\$\{(?:CLAUDE_)?PLUGIN_(?:ROOT|DATA)(?::-[^}]*)?\}/g;
+/** Any other reference with a default; the default is checked. */
+const WITH_DEFAULT = /\$\{[A-Za-z_]\w*:-([^}]*)\}/g;
+/** Placeholder in a text for one of the plugin's own folders. */
+const OWN = '\0';
+const SEPARATORS = /[\s'"`;&|<>()=,:]+/;
+/** Keys whose relative paths are resolved by the system or by an interpreter. */
+const PATH_KEYS: ReadonlySet<string> = new Set(['command', 'args', 'cwd', 'headersHelper']);
+
+/** Returns one fault for each text that leads out; absolute paths and variables without a default are not checked. */
+function leavingPaths(entry: Readonly<Record<string, unknown>>, path: JsonPath): Fault[] {
+  const { cwd } = entry;
+  const folder = typeof cwd === 'string' ? folderOf(cwd) : '.';
+  return textsIn(entry, path).flatMap(({ text, at }) => {
+    const inner = at.slice(path.length);
+    const isPath = PATH_KEYS.has(String(inner[0])) || (inner[0] === 'env' && loadsCode(String(inner[1])));
+    const base = inner[0] === 'cwd' ? '.' : folder;
+    return leaves(text, isPath ? base : undefined) ? [fault(at)] : [];
+  });
+}
+
+/** Returns the working folder relative to the plugin's; the plugin's own folder if it cannot be determined. */
+function folderOf(cwd: string): string {
+  const filled = fill(cwd);
+  if (filled.startsWith(OWN)) return `.${filled.slice(OWN.length)}`;
+  return posix.isAbsolute(filled) || filled.includes('${') ? '.' : filled;
+}
+
+function leaves(text: string, base: string | undefined): boolean {
+  return fill(text)
+    .split(SEPARATORS)
+    .some((piece) => {
+      if (piece.startsWith(OWN)) return isOutside(`.${piece.slice(OWN.length)}`);
+      if (base === undefined || posix.isAbsolute(piece) || piece.startsWith('$')) return false;
+      return isOutside(posix.join(base, piece));
+    });
+}
+
+function fill(text: string): string {
+  return text.replaceAll(OWN_FOLDER, OWN).replaceAll(WITH_DEFAULT, '$1').replaceAll('\\', '/');
+}
+
+function isOutside(path: string): boolean {
+  const normal = posix.normalize(path);
+  return normal === '..' || normal.startsWith('../');
+}
+
+function textsIn(value: unknown, at: JsonPath): { readonly text: string; readonly at: JsonPath }[] {
+  if (typeof value === 'string') return [{ text: value, at }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    textsIn(member, [...at, Array.isArray(value) ? Number(key) : key]),
+  );
+}
+
+function fault(path: JsonPath): Fault {
+  const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin.`;
+  const hint = 'Relative paths of a plugin stay in its folder.';
+  return { path, at: 'value', message, hint, fatal: true };
 }

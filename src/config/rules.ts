@@ -1,11 +1,9 @@
 /** Determines which permission rules of `config.json` apply to a server. */
 
-import { isRecord } from '../lib/json.ts';
+import { isRecord, valueAt } from '../lib/json.ts';
 import type { Permissions, ServerSpec, Settings } from './entry.ts';
-import { entryOwner } from './owner.ts';
 import { projectKey } from './project-key.ts';
-import { isForeign, supplierOf } from './scopes.ts';
-import { valueAt } from './value-at.ts';
+import { entryOwner, isForeign, supplierOf } from './scopes.ts';
 
 export type Identity = Pick<ServerSpec, 'name' | 'scope' | 'file' | 'baseDir'>;
 

@@ -1,7 +1,10 @@
 /**
- * The table of scopes: whose an entry is, and what follows from that. The only place that compares scopes; a test
- * rejects comparisons in other files.
+ * The table of scopes: whose an entry is, and what follows from that. Rules and logins are stored by owner. The only
+ * place that compares scopes; a test rejects comparisons in other files.
  */
+
+import { dirname } from 'node:path';
+import type { ServerSpec } from './entry.ts';
 
 export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed';
 
@@ -80,4 +83,11 @@ export function isSwitchable({ scope, builtIn }: Scoped & { readonly builtIn?: t
 
 export function isEditable(scope: Scope): scope is EditableScope {
   return EDITABLE_SCOPES.some((each) => each === scope);
+}
+
+/** Returns the folder of the file that supplies the entry; empty for the user's own. */
+export function entryOwner(spec: Pick<ServerSpec, 'scope' | 'file' | 'baseDir'>): string {
+  if (!isForeign(spec)) return '';
+  // A plugin's entries can be in several files of its folder.
+  return supplierOf(spec) === 'plugin' || spec.file === undefined ? spec.baseDir : dirname(spec.file);
 }

@@ -4,8 +4,8 @@ import { approveOwn, decisionOn, type Judged, keepAllowed, type OwnAction } from
 import { approveContent, type ContentAction, contentDenial } from '../call/approve-content.ts';
 import type { Approvals } from '../call/call.ts';
 import type { Session } from '../call/session.ts';
-import { entryOwner } from '../config/owner.ts';
 import type { Identity } from '../config/rules.ts';
+import { entryOwner } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { sessionRule } from '../policy/approval.ts';
 import type { HostCore } from './host-core.ts';
@@ -27,7 +27,7 @@ export class HostApprovals implements Approvals {
     // Sessions of such a host often belong to different people, so the rule must not apply to all of them.
     if (home === false || configuration === false)
       return forSession('this host reads no configuration files');
-    const { allowAlways } = await import('../config/allow.ts');
+    const { allowAlways } = await import('../config/edit-config.ts');
     try {
       await allowAlways(core.home, spec, rule);
       // Applies to every session at once, before the file is reread.

@@ -26,7 +26,7 @@ import { type KeptTasks, openKeptTasks } from '../connection/tasks-kept.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
-import type { HiddenReport } from '../policy/hidden-report.ts';
+import type { HiddenReport } from '../policy/once-report.ts';
 import type { HostCore } from './host-core.ts';
 import type { HostEvents } from './host-options.ts';
 import { createResourceAccess } from './host-resource-tools.ts';

@@ -5,10 +5,10 @@ import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-n
 import { describeEntry } from '../config/describe.ts';
 import { editTarget, setServer } from '../config/edit-config.ts';
 import { isRemote, type ServerSpec } from '../config/entry.ts';
+import { planRemoval } from '../config/entry-place.ts';
 import { type GivenEntry, readGiven } from '../config/given-entry.ts';
 import type { Home } from '../config/home.ts';
 import { parseEntry } from '../config/parse.ts';
-import { planRemoval } from '../config/removal.ts';
 import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { markUnapproved } from '../config/written-over-api.ts';
 import { PlugboardError } from '../errors.ts';

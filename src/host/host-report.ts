@@ -16,7 +16,7 @@ import type { Status } from '../connection/state.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { ApprovalDecision } from '../policy/approval.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
-import type { Waiting } from '../policy/waiting.ts';
+import type { Waiting } from '../policy/consent-terms.ts';
 import type { HostCore } from './host-core.ts';
 
 /** A server as `list --json` prints it. */

@@ -1,4 +1,4 @@
-/** Decides before anything runs whether a server may be started or contacted. Pure. */
+/** Decides before anything runs whether a server may be started or contacted, and whether its failure is fatal. Pure. */
 
 import type { ServerSpec } from '../config/entry.ts';
 import type { Environment } from '../config/expand.ts';
@@ -10,7 +10,7 @@ import { blockingRule } from './managed-rules.ts';
 import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 import type { TrustDecision } from './trust.ts';
 
-export type Admission =
+type Admission =
   | { readonly status: 'idle' }
   | { readonly status: 'disabled' }
   | { readonly status: 'blocked'; readonly error: PlugboardError }
@@ -84,4 +84,9 @@ function blocked({ name }: ServerSpec, rule: string): PlugboardError {
     server: name,
     hint: 'Only the administrator of this machine can change that.',
   });
+}
+
+/** True for an entry with `required`; in a project's or plugin's entry without approval it has no effect (A32). */
+export function isRequired(spec: ServerSpec, status: string | undefined): boolean {
+  return spec.entry.required === true && !(status === 'untrusted' && isForeign(spec));
 }

@@ -1,4 +1,4 @@
-/** Reports each problem of a server once, because it recurs in every answer. */
+/** Reports each problem of a server once, such as removed hidden text, because it recurs in every answer. */
 
 /** Limit on reports; after it, one last warning says that there are more. */
 const MAX_REPORTED = 500;
@@ -14,4 +14,12 @@ export function createOnceReport(
     reported.add(key);
     warn(server, reported.size > MAX_REPORTED ? 'there are more warnings, which are not listed' : message);
   };
+}
+
+/** @param place the location of the text, such as "the result of add". */
+export type HiddenReport = (server: string, place: string) => void;
+
+export function createHiddenReport(warn: (server: string, message: string) => void): HiddenReport {
+  const report = createOnceReport(warn);
+  return (server, place) => report(server, `hidden characters were removed from ${place}`);
 }

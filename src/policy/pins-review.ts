@@ -17,7 +17,7 @@ import {
   type PinRecord,
   sealed,
 } from './pins.ts';
-import type { PinBook } from './pins-book.ts';
+import type { PinBook } from './pins-file.ts';
 import {
   type Definitions,
   readDefinitions,

@@ -16,10 +16,15 @@ import {
   pinKey,
   pinMode,
 } from './pins.ts';
-import { PinBook } from './pins-book.ts';
-import { readPins, updatePins } from './pins-file.ts';
-import { keepParts, keepTools } from './pins-keep.ts';
-import { mergedParts, mergedTools } from './pins-merge.ts';
+import {
+  keepParts,
+  keepTools,
+  mergedParts,
+  mergedTools,
+  PinBook,
+  readPins,
+  updatePins,
+} from './pins-file.ts';
 import { keepNews } from './pins-news.ts';
 
 /** Writes within this time are combined, as at the first start of many servers. */
@@ -40,7 +45,7 @@ export interface PinnedResult {
 }
 
 /** Whether a prompt or a resource may be used: `new` and `changed` are held. */
-export type PartState = 'free' | 'new' | 'changed';
+type PartState = 'free' | 'new' | 'changed';
 
 export interface Pins {
   /**
@@ -66,7 +71,7 @@ export interface Pins {
 type Warn = (message: string) => void;
 
 /** The result if nothing is held. */
-export const FREE: PinnedResult = {
+const FREE: PinnedResult = {
   held: new Set(),
   added: new Set(),
   holdsInstructions: false,
@@ -305,4 +310,18 @@ function tell(
 function named(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMED).join(', ');
   return names.length > MAX_NAMED ? `${shown} and ${names.length - MAX_NAMED} more` : shown;
+}
+
+/** `isExempt` is called at each use, since some servers are recognized only after they are connected. */
+export function pinsExcept(pins: Pins, isExempt: (spec: ServerSpec) => boolean): Pins {
+  return {
+    get generation() {
+      return pins.generation;
+    },
+    check: (spec, ...rest) => (isExempt(spec) ? FREE : pins.check(spec, ...rest)),
+    checkParts: (spec, ...rest) => (isExempt(spec) ? new Set() : pins.checkParts(spec, ...rest)),
+    stateOf: (spec, ...rest) => (isExempt(spec) ? 'free' : pins.stateOf(spec, ...rest)),
+    reload: () => pins.reload(),
+    flush: () => pins.flush(),
+  };
 }

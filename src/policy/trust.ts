@@ -6,23 +6,22 @@ import { type Document, readDocument } from '../config/document.ts';
 import { change, serversPath, targetOf } from '../config/edit-config.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
-import { valueAt } from '../config/value-at.ts';
+import { decisiveIds } from '../config/inputs.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, valueAt } from '../lib/json.ts';
 import { shownInputs } from './consent-terms.ts';
 import { compare, type Difference, own } from './differences.ts';
-import { answersFor } from './entry-answers.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
 import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 
-export type TrustState = 'trusted' | 'changed' | 'unknown';
+type TrustState = 'trusted' | 'changed' | 'unknown';
 
 /**
  * One difference from the approved state: a path in the entry (`args[1]`), an input (`inputs.id.default`), or a file
  * (`script run.sh`; its values are hashes).
  */
-export type TrustChange = Difference;
+type TrustChange = Difference;
 
 export interface TrustDecision {
   readonly state: TrustState;
@@ -185,4 +184,27 @@ function differences(before: Consent, after: Consent): TrustChange[] {
     inScripts.push(...compare(`script ${script}`, own(before.scripts, script), own(after.scripts, script)));
   }
   return [...inEntry, ...inInputs, ...inScripts];
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Returns stored answers by id, without asking. The secret store is opened only for entries with such a question. */
+async function answersFor(
+  spec: ServerSpec,
+  { home, env }: { readonly home: Home; readonly env: NodeJS.ProcessEnv },
+): Promise<ReadonlyMap<string, string>> {
+  const ids = decisiveIds(spec);
+  const questions = spec.questions?.filter(({ id }) => ids.has(id)) ?? [];
+  if (questions.length === 0) return NONE;
+  const [{ InputValues }, { openSecrets }] = await Promise.all([
+    import('../config/input-values.ts'),
+    import('../secrets/store.ts'),
+  ]);
+  const values = new InputValues({
+    home,
+    secrets: async () => openSecrets({ home, env, notice: () => {} }),
+  });
+  // An unreadable store fails closed: the files behind the answers are then missing from the approved set.
+  const known = await values.of({ ...spec, questions }, []).catch(() => undefined);
+  return known?.values ?? NONE;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatJson } from '../../src/config/json-format.ts';
+import { formatJson } from '../../src/config/json-edit.ts';
 import { configFileSchema, mcpFileSchema } from '../../src/config/json-schema.ts';
 
 const STYLE = { unit: '  ', eol: '\n' } as const;

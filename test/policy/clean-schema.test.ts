@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cleanSchema } from '../../src/policy/clean-schema.ts';
+import { cleanSchema } from '../../src/policy/clean-value.ts';
 
 it('A15: cleans the texts of a schema, at any depth, and leaves what it validates by', () => {
   const dirty = {

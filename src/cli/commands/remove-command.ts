@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { isRemote, type ServerSpec } from '../../config/entry.ts';
+import { planRemoval } from '../../config/entry-place.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
-import { planRemoval } from '../../config/removal.ts';
 import { type EditableScope, supplierOf } from '../../config/scopes.ts';
 import { unknownServer } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';

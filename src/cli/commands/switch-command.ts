@@ -1,11 +1,10 @@
 /** `plugboard enable` and `plugboard disable`: for oneself by default, in the shared file with `-s project`. */
 
 import type { Command } from 'commander';
-import { setEnabled, targetOf } from '../../config/edit-config.ts';
+import { setEnabled, setSwitch, targetOf } from '../../config/edit-config.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
 import { type EditableScope, isEditable, isForeign, isSwitchable, supplierOf } from '../../config/scopes.ts';
-import { setSwitch } from '../../config/set-switch.ts';
 import { unknownServer } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';

@@ -1,9 +1,10 @@
-/** Helpers for the files of several agents: their folders, and servers by name under one key. */
+/** The formats that files of several agents share: their folders, servers by name under one key, and entries. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json.ts';
-import { valueAt } from '../value-at.ts';
-import type { ForeignEntry, ForeignFile, ForeignScope, Where } from './foreign-agent.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
+import type { ForeignEntry, ForeignFile, ForeignScope, Program, Where } from './foreign-agent.ts';
+import { EDITOR } from './reference-dialect.ts';
+import { Translation } from './translation.ts';
 
 export function jsonFile(path: string, scope: ForeignScope): ForeignFile {
   return { path, format: 'json', scope };
@@ -35,4 +36,26 @@ export function entriesAt(
     scope,
     path: [...path, name],
   }));
+}
+
+export function plainPlace(_value: unknown, name: string): readonly string[] {
+  return ['mcpServers', name];
+}
+
+export function plainEntry({ command, args, env }: Program): Readonly<Record<string, unknown>> {
+  return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
+}
+
+export const NO_ENV_FILE = 'Plugboard reads no such files; name its variables under "env" or "envVars".';
+
+/** Translates the keys of a program or URL; the remaining keys are specific to each editor. */
+export function editorTranslation(raw: Readonly<Record<string, unknown>>): Translation {
+  return new Translation(raw, EDITOR)
+    .value('type')
+    .text('command')
+    .texts('args')
+    .pairs('env')
+    .text('cwd')
+    .text('url')
+    .pairs('headers');
 }

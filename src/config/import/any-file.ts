@@ -1,8 +1,7 @@
 /** Imports servers from a text of unknown origin, a file or a README snippet: detects the format from its content. */
 
-import { isRecord } from '../../lib/json.ts';
-import { valueAt } from '../value-at.ts';
-import { entriesAt } from './agent-files.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
+import { entriesAt, plainEntry, plainPlace } from './agent-files.ts';
 import { AGENTS } from './agents.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
@@ -10,7 +9,6 @@ import { cursor } from './cursor.ts';
 import type { Agent, ForeignFile, Where } from './foreign-agent.ts';
 import { gemini } from './gemini-cli.ts';
 import { opencode } from './opencode.ts';
-import { plainEntry, plainPlace } from './plain-entry.ts';
 import type { Translated } from './translation.ts';
 import { vscode } from './vscode.ts';
 import { windsurf } from './windsurf.ts';

@@ -1,9 +1,8 @@
 /** Claude Code: `~/.claude.json` for a user, in all projects or one, and `.mcp.json` for a project. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
 import { projectKey } from '../project-key.ts';
-import { valueAt } from '../value-at.ts';
 import { entriesAt, jsonFile } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 import { SHELL } from './reference-dialect.ts';

@@ -1,9 +1,8 @@
 /** Claude Desktop: programs only, all strings literal. */
 
 import { join } from 'node:path';
-import { applicationFolder, entriesAt, jsonFile } from './agent-files.ts';
+import { applicationFolder, entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
-import { plainEntry, plainPlace } from './plain-entry.ts';
 import { LITERAL } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 

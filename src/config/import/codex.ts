@@ -2,9 +2,8 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json.ts';
-import { entriesAt } from './agent-files.ts';
+import { entriesAt, plainEntry } from './agent-files.ts';
 import type { Agent, ForeignFile } from './foreign-agent.ts';
-import { plainEntry } from './plain-entry.ts';
 import { LITERAL } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 

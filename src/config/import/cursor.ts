@@ -1,10 +1,15 @@
 /** Cursor: `mcp.json` for a user and for a project, with an editor's variables. */
 
 import { join } from 'node:path';
-import { entriesAt, jsonFile } from './agent-files.ts';
-import { editorTranslation, NO_ENV_FILE } from './editor.ts';
+import {
+  editorTranslation,
+  entriesAt,
+  jsonFile,
+  NO_ENV_FILE,
+  plainEntry,
+  plainPlace,
+} from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
-import { plainEntry, plainPlace } from './plain-entry.ts';
 
 export const cursor: Agent = {
   id: 'cursor',

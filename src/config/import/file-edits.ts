@@ -4,9 +4,8 @@
  */
 
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
 import { reverseLines } from '../../lib/reverse-lines.ts';
-import { valueAt } from '../value-at.ts';
 import type { ForeignFile } from './foreign-agent.ts';
 import { readValue, setEntry } from './write-program.ts';
 

@@ -1,11 +1,9 @@
 /** Gemini CLI: `settings.json` for a user and for a project, with shell variables. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json.ts';
-import { valueAt } from '../value-at.ts';
-import { entriesAt, jsonFile } from './agent-files.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
+import { entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
-import { plainEntry, plainPlace } from './plain-entry.ts';
 import { DOLLAR } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
 

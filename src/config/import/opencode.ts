@@ -1,8 +1,7 @@
 /** OpenCode: `local` and `remote` servers under `mcp`, in its second version under `mcp.servers`. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json.ts';
-import { valueAt } from '../value-at.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
 import { configFolder, entriesAt, jsonFile } from './agent-files.ts';
 import type { Agent, ForeignFile, ForeignScope } from './foreign-agent.ts';
 import { BRACES } from './reference-dialect.ts';

@@ -1,9 +1,8 @@
 /** pi with its MCP adapter: `mcp.json` of pi, and the files that it shares with other programs. */
 
 import { join } from 'node:path';
-import { configFolder, entriesAt, jsonFile } from './agent-files.ts';
+import { configFolder, entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
-import { plainEntry, plainPlace } from './plain-entry.ts';
 import { PI } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
 

@@ -1,10 +1,8 @@
 /** VS Code: `servers` and the questions of `inputs`, in the user's profile and in a workspace. */
 
 import { join } from 'node:path';
-import { isRecord } from '../../lib/json.ts';
-import { valueAt } from '../value-at.ts';
-import { applicationFolder, entriesAt, jsonFile } from './agent-files.ts';
-import { editorTranslation, NO_ENV_FILE } from './editor.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
+import { applicationFolder, editorTranslation, entriesAt, jsonFile, NO_ENV_FILE } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 
 /** The editor, its early releases, and the unbranded build. */

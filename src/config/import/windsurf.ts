@@ -1,10 +1,8 @@
 /** Windsurf: `mcp_config.json` of its Cascade agent. */
 
 import { join } from 'node:path';
-import { entriesAt, jsonFile } from './agent-files.ts';
-import { editorTranslation } from './editor.ts';
+import { editorTranslation, entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
-import { plainEntry, plainPlace } from './plain-entry.ts';
 
 export const windsurf: Agent = {
   id: 'windsurf',

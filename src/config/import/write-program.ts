@@ -5,9 +5,9 @@
 
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
+import { valueAt } from '../../lib/json.ts';
 import { parseDocument } from '../document.ts';
 import { EditError, editJson } from '../json-edit.ts';
-import { valueAt } from '../value-at.ts';
 import type { Agent, ForeignFile, Program } from './foreign-agent.ts';
 
 export interface Written {

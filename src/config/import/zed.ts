@@ -2,9 +2,8 @@
 
 import { join } from 'node:path';
 import { isRecord } from '../../lib/json.ts';
-import { applicationFolder, configFolder, entriesAt, jsonFile } from './agent-files.ts';
+import { applicationFolder, configFolder, entriesAt, jsonFile, plainEntry } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
-import { plainEntry } from './plain-entry.ts';
 import { LITERAL } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 
