@@ -2,7 +2,8 @@
 
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
-import { asPlugboardError } from '../errors.ts';
+import type { Tool } from '../catalog/tool.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import {
   type ParsedArguments,
   SchemaChecks,
@@ -12,27 +13,27 @@ import {
 } from '../host/typed-tools.ts';
 import { isStandard, type StandardSchema } from '../lib/author-schema.ts';
 import { isRecord } from '../lib/json.ts';
+import { nearest } from '../lib/nearest.ts';
 import type { AdapterHost, AdapterOptions } from './adapter-host.ts';
 import { type Answer, failed } from './answer.ts';
 import { checkAdapter } from './check-options.ts';
 import { keepLive } from './live-tools.ts';
 import { errorText, isImage, type MediaPart, mapParts, textOf } from './parts.ts';
 import { type Shelf, Toolbox, type Usable } from './toolbox.ts';
-import { typedHost } from './typed-host.ts';
 
 /**
  * The SDK's lazy form of a schema. The schema itself is marked with a symbol that only the SDK's own types can name,
  * so the function is typed to return `never`: that is assignable wherever the SDK expects a schema.
  */
-export type AiSdkSchema = (() => never) & { readonly jsonSchema: JsonSchema };
+type AiSdkSchema = (() => never) & { readonly jsonSchema: JsonSchema };
 
 /** The content may include media, in the form that the running version of the SDK accepts without a warning. */
-export type AiSdkModelOutput =
+type AiSdkModelOutput =
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'error-text'; readonly value: string }
   | { readonly type: 'content'; readonly value: AiSdkContent[] };
 
-export interface AiSdkContent {
+interface AiSdkContent {
   readonly type: 'text';
   readonly text: string;
 }
@@ -65,7 +66,7 @@ export interface AiSdkTool {
 }
 
 /** The options that the SDK passes to a tool. */
-export interface AiSdkCallOptions {
+interface AiSdkCallOptions {
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignal | undefined;
   readonly messages?: readonly object[];
@@ -324,4 +325,52 @@ function mediaOf(part: MediaPart, version: Version): AiSdkMedia {
 
 function isAnswer(output: unknown): output is Answer {
   return isRecord(output) && Array.isArray(output['content']);
+}
+
+/** Replaces a server's schema where the author has one, so that it is not converted. */
+const REPLACED: Tool['inputSchema'] = { type: 'object' };
+
+/**
+ * Offers exactly the tools that `schemas` names, under these names, found or not. A tool that its server has removed
+ * stays: a call of it returns the reason.
+ *
+ * @throws PlugboardError UNKNOWN_TOOL if a tool does not exist.
+ */
+function typedHost(host: AdapterHost, checks: SchemaChecks): AdapterHost {
+  const { schemas } = checks;
+  const names = Object.keys(schemas);
+  const offered = new Map<string, { readonly from: Tool; readonly tool: Tool }>();
+  const find = (name: string): Tool | undefined =>
+    host.find === undefined ? host.tools().find((tool) => tool.name === name) : host.find(name);
+  const update = (): readonly Tool[] => {
+    for (const name of names) {
+      const from = find(name);
+      if (from === undefined || offered.get(name)?.from === from) continue;
+      const { deferred: _deferred, ...rest } = from;
+      const inputSchema = schemas[name]?.inputSchema === undefined ? from.inputSchema : REPLACED;
+      offered.set(name, { from, tool: { ...rest, name, inputSchema } });
+    }
+    return names.flatMap((name) => offered.get(name)?.tool ?? []);
+  };
+  update();
+  const missing = names.filter((name) => !offered.has(name));
+  if (missing.length > 0) throw unknownTools(host, missing);
+  return {
+    tools: update,
+    find: (name) => offered.get(name)?.tool,
+    call: (name, args, options = {}) => checks.call((...given) => host.call(...given), name, args, options),
+    ...(host.approvalOf === undefined ? {} : { approvalOf: (name, args) => host.approvalOf?.(name, args) }),
+    ...(host.on === undefined ? {} : { on: (event, listener) => host.on?.(event, listener) ?? (() => {}) }),
+  };
+}
+
+function unknownTools(host: AdapterHost, missing: readonly string[]): PlugboardError {
+  const names = missing.map((name) => JSON.stringify(name)).join(', ');
+  const there = host.tools().map(({ name }) => name);
+  const near = [...new Set(missing.flatMap((name) => nearest(name, there, 1)))];
+  const hint =
+    near.length > 0
+      ? `Did you mean ${near.map((name) => JSON.stringify(name)).join(', ')}?`
+      : 'Wait for the servers with `await host.ready()`; its result has those that failed.';
+  return new PlugboardError('UNKNOWN_TOOL', `"schemas" names tools that are not there: ${names}`, { hint });
 }

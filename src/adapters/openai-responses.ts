@@ -3,9 +3,8 @@
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, QuarantinedTool } from './adapter-host.ts';
-import type { OwnToolsOptions } from './adapter-own-tools.ts';
+import { foundNames, type OwnToolsOptions } from './adapter-own-tools.ts';
 import type { Answer } from './answer.ts';
-import { foundNames } from './found.ts';
 import {
   dataUrl,
   errorText,

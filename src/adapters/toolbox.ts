@@ -4,10 +4,12 @@ import { callToolDefinition, schemaHint, type WrappedCall, wrappedCall } from '.
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { MediaLimits } from '../catalog/media-bytes.ts';
 import { type Conversion, convert } from '../catalog/schemas/convert.ts';
+import { followPointer } from '../catalog/schemas/pointer.ts';
 import type { Provider } from '../catalog/schemas/provider-profile.ts';
 import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { isRecord } from '../lib/json.ts';
 import type {
   AdapterHost,
   AdapterOptions,
@@ -18,9 +20,7 @@ import type {
 import { asTool, type OwnTools, ownAnswer } from './adapter-own-tools.ts';
 import { type Answer, type AnswerRequest, answer, bothSignals, failed, readArguments } from './answer.ts';
 import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
-import { withoutNulls } from './nulls.ts';
 import { isForAssistant, type Part, partsOf } from './parts.ts';
-import { allowsStrict } from './strict.ts';
 
 /** A tool with a schema that its provider accepts. */
 export interface Usable {
@@ -36,7 +36,7 @@ export interface Shelf<Definition> {
   readonly quarantined: readonly QuarantinedTool[];
 }
 
-export interface ToolboxOptions<Definition> extends Omit<AdapterOptions, 'media'> {
+interface ToolboxOptions<Definition> extends Omit<AdapterOptions, 'media'> {
   readonly provider: Provider;
   readonly media: MediaFamily | readonly string[];
   /** Apply the strict rules where the schema allows it. */
@@ -48,7 +48,7 @@ export interface ToolboxOptions<Definition> extends Omit<AdapterOptions, 'media'
   readonly define: (usable: Usable) => Definition;
 }
 
-export type ToolCall = ModelCall &
+type ToolCall = ModelCall &
   ExecuteOptions &
   Pick<AnswerRequest, 'input' | 'onProgress' | 'approved'> & {
     /** In place of the adapter's. */
@@ -292,4 +292,90 @@ export class Toolbox<Definition> {
 
 function isSame(a: readonly Tool[], b: readonly Tool[]): boolean {
   return a === b || (a.length === b.length && a.every((tool, i) => tool === b[i]));
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const MAX_DEPTH = 32;
+
+/** Returns the arguments without nulls for declared, optional, non-nullable arguments; unchanged if there are none. */
+function withoutNulls(args: Record<string, unknown>, schema: JsonObject): Record<string, unknown> {
+  return hasNull(args, 0) ? (cleaned(args, schema, schema, 0) as Record<string, unknown>) : args;
+}
+
+function hasNull(value: unknown, depth: number): boolean {
+  if (value === null) return true;
+  if (typeof value !== 'object' || depth > MAX_DEPTH) return false;
+  return Object.values(value).some((member) => hasNull(member, depth + 1));
+}
+
+function cleaned(value: unknown, written: unknown, root: JsonObject, depth: number): unknown {
+  const schema = resolved(written, root);
+  if (schema === undefined || typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, schema['items'], root, depth + 1));
+  const { properties, required } = schema;
+  if (!isRecord(properties)) return value;
+  const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const isOptional = !(Array.isArray(required) && required.includes(name));
+    if (member === null && isOptional && property !== undefined && !takesNull(property, root, 0)) return [];
+    return [[name, cleaned(member, property, root, depth + 1)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Also true if it cannot be determined: then the server decides. */
+function takesNull(written: unknown, root: JsonObject, depth: number): boolean {
+  const schema = resolved(written, root);
+  if (schema === undefined || depth > MAX_DEPTH) return true;
+  if (schema['nullable'] === true) return true;
+  if (Object.hasOwn(schema, 'const')) return schema['const'] === null;
+  const { type, enum: values } = schema;
+  if (Array.isArray(values) && !values.includes(null)) return false;
+  if (type !== undefined) return Array.isArray(type) ? type.includes('null') : type === 'null';
+  for (const key of ['anyOf', 'oneOf'] as const) {
+    const branches = schema[key];
+    if (Array.isArray(branches)) return branches.some((branch) => takesNull(branch, root, depth + 1));
+  }
+  const { allOf } = schema;
+  return !Array.isArray(allOf) || allOf.every((part) => takesNull(part, root, depth + 1));
+}
+
+/** Resolves a schema's reference; undefined if the target is unknown. */
+function resolved(written: unknown, root: JsonObject): JsonObject | undefined {
+  if (!isRecord(written)) return undefined;
+  const { $ref } = written;
+  if (typeof $ref !== 'string') return written;
+  const target = followPointer(root, $ref)?.target;
+  return isRecord(target) && typeof target['$ref'] !== 'string' ? target : undefined;
+}
+
+/** OpenAI's strict rules cut off deeper schemas: ten levels, each of them `properties` and a name. */
+const MAX_NESTING = 18;
+
+/**
+ * Returns false if an object is open on purpose: strict mode would turn it into JSON text or reject its keys. A
+ * property that happens to be named like a keyword only disables strict mode for the tool.
+ */
+function allowsStrict(schema: unknown): boolean {
+  return !isOpen(schema, 0);
+}
+
+function isOpen(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > MAX_NESTING) return true;
+  if (Array.isArray(value)) return value.some((item) => isOpen(item, depth + 1));
+  if (!isRecord(value)) return false;
+  const { additionalProperties, patternProperties } = value;
+  if (additionalProperties === true || isRecord(additionalProperties)) return true;
+  if (patternProperties !== undefined || (depth > 0 && isAnyObject(value))) return true;
+  return Object.values(value).some((inner) => isOpen(inner, depth + 1));
+}
+
+/** True for an object schema without constraints on its members. */
+function isAnyObject(schema: Record<string, unknown>): boolean {
+  const { type } = schema;
+  const types = Array.isArray(type) ? type : [type];
+  const says = ['properties', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) => Object.hasOwn(schema, key));
+  return types.includes('object') && !says;
 }

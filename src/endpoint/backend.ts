@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Era, Implementation } from '../connection/eras.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
+import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { ClientConnection } from './client-connection.ts';
@@ -62,4 +63,29 @@ export interface Served {
   close(): Promise<void>;
   /** Resolves when serving has ended, by `close()` or because the client disconnected. */
   readonly closed: Promise<void>;
+}
+
+/** How long running calls may continue after serving was asked to end. */
+const CLOSE_GRACE_MS = 5_000;
+
+/** Closes the clients of an endpoint: running calls may finish within a time limit. */
+export async function closeClients(
+  clientConnections: readonly ClientConnection[],
+  suspended: SuspendedRequests,
+  clock: Clock,
+  why: string,
+): Promise<void> {
+  const reason = new PlugboardError('CANCELLED', why);
+  suspended.close(reason);
+  for (const clientConnection of clientConnections) clientConnection.stopListening();
+  let stopTimer = (): void => {};
+  const late = new Promise<void>((resolve) => {
+    stopTimer = clock.after(CLOSE_GRACE_MS, resolve);
+  });
+  await Promise.race([
+    Promise.all(clientConnections.map((clientConnection) => clientConnection.idle())),
+    late,
+  ]);
+  stopTimer();
+  for (const clientConnection of clientConnections) clientConnection.dismiss(reason);
 }

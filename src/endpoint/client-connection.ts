@@ -20,6 +20,7 @@ import {
   type ClientInfo,
   DEFAULT_LEVEL,
   decorate,
+  FIRST_MODE_VERSION,
   legacyClientInfo,
   modernClientInfo,
   NAMELESS,
@@ -27,13 +28,11 @@ import {
   unknownLevel,
 } from './client-era.ts';
 import { printOf, Rounds } from './client-rounds.ts';
-import { FIRST_MODE_VERSION } from './elicitation.ts';
-import { type Method, rowOf, type WorkMethod } from './methods.ts';
+import { type Method, rowOf, SHARED_METHODS, type WorkMethod } from './methods.ts';
 import { Outbound } from './outbound.ts';
 import { toolOf } from './requests.ts';
 import { invalidParams, RpcFailure, unknownMethod } from './rpc-failure.ts';
 import { RunningRequests } from './running.ts';
-import { SHARED_METHODS } from './shared-methods.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { type Ask, type Exchange, Work } from './work.ts';
 
@@ -274,7 +273,7 @@ export class ClientConnection {
     this.#clientHandler.leave();
   }
 
-  // Implementations of the rows of `shared-methods.ts`.
+  // Implementations of the rows of `SHARED_METHODS`.
 
   discover(): Params {
     return { supportedVersions: [MODERN_VERSION], ...this.#clientHandler.about(MODERN_CLIENT) };

@@ -111,3 +111,17 @@ export function decorate(
     _meta: { ...(isRecord(meta) ? meta : undefined), [META.serverInfo]: server },
   };
 }
+
+/** The first version in which an elicitation has a mode, and may be a URL. */
+export const FIRST_MODE_VERSION = '2025-11-25';
+
+/**
+ * Whether a client supports a mode. An empty capability means forms: URLs were added later, and have to be declared.
+ */
+export function canElicit({ capabilities }: ClientInfo, mode: 'form' | 'url'): boolean {
+  const { elicitation } = capabilities;
+  if (!isRecord(elicitation)) return false;
+  return mode === 'url'
+    ? isRecord(elicitation['url'])
+    : isRecord(elicitation['form']) || !isRecord(elicitation['url']);
+}

@@ -16,9 +16,14 @@ import { ClientConnection } from './client-connection.ts';
 import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
-import { callEventIds, callOfEvent } from './lost-calls.ts';
 import { type Body, readBody } from './request-body.ts';
-import { endWith, HttpExchange, type HttpExchangeOptions } from './response-stream.ts';
+import {
+  callEventIds,
+  callOfEvent,
+  endWith,
+  HttpExchange,
+  type HttpExchangeOptions,
+} from './response-stream.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { SessionRecords } from './session-records.ts';
 import type { Exchange } from './work.ts';

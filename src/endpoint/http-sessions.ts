@@ -6,9 +6,47 @@ import type { Clock } from '../lib/clock.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import type { Backend, ListKind } from './backend.ts';
 import { ClientConnection, type InitializedClient } from './client-connection.ts';
-import { MissedEvents } from './missed-events.ts';
 import { eventOf, type HttpExchange } from './response-stream.ts';
 import type { SessionRecords } from './session-records.ts';
+
+const MAX_EVENTS = 256;
+const MAX_CHARS: number = 64 * 1024;
+
+interface Kept {
+  readonly id: number;
+  readonly event: string;
+}
+
+/** Buffers the latest events of a session, for a client that resumes after its stream broke. */
+class MissedEvents {
+  #kept: Kept[] = [];
+  #chars = 0;
+  #last: number;
+
+  /** `start`: ids are larger than this. With the current time, they are larger than those of a previous process. */
+  constructor(start: number) {
+    this.#last = start;
+  }
+
+  /** Numbers a message and returns it as an event. */
+  keep(message: JsonRpcMessage): string {
+    this.#last += 1;
+    const event = eventOf(message, String(this.#last));
+    this.#kept.push({ id: this.#last, event });
+    this.#chars += event.length;
+    while (this.#kept.length > MAX_EVENTS || this.#chars > MAX_CHARS) {
+      this.#chars -= this.#kept.shift()?.event.length ?? 0;
+    }
+    return event;
+  }
+
+  /** Returns the events after `lastEventId`; empty if it is missing or unknown. */
+  since(lastEventId: string | undefined): readonly string[] {
+    const seen =
+      lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : this.#last;
+    return this.#kept.filter(({ id }) => id > seen).map(({ event }) => event);
+  }
+}
 
 const MAX_SESSIONS = 10_000;
 /** A session without requests or streams for this long is closed; its record can restore it. */
@@ -21,7 +59,7 @@ const TOUCH_RECORD_MS: number = 60 * 60 * 1000;
 const MAX_STREAMS = 8;
 const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
-export interface HttpSessionOptions {
+interface HttpSessionOptions {
   readonly id: string;
   readonly principal: string;
   /** The storage of session records; undefined: memory only. */

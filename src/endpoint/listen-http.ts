@@ -15,8 +15,7 @@ import { type AuthResult, Guard, isLoopback, type NamedTokens, type TokenVerifie
 import { McpEndpoint, refuse } from './http-mcp.ts';
 import { LegacySse } from './http-sse.ts';
 import { endWith } from './response-stream.ts';
-import { SessionRecords } from './session-records.ts';
-import type { SessionStorage } from './session-store.ts';
+import { SessionRecords, type SessionStorage } from './session-records.ts';
 
 const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';

@@ -6,6 +6,7 @@
  */
 
 import type { Era } from '../connection/eras.ts';
+import type { ClientConnection } from './client-connection.ts';
 import type { ClientInfo, Params } from './client-era.ts';
 import type { Work } from './work.ts';
 
@@ -17,7 +18,7 @@ interface Common {
 }
 
 /** Answered at once: never queued, cancelled or answered with questions. */
-export interface ImmediateMethod<Client> extends Common {
+interface ImmediateMethod<Client> extends Common {
   answer(client: Client, params: Params, clientInfo: ClientInfo, method: string): Params | Promise<Params>;
 }
 
@@ -40,7 +41,7 @@ export interface MethodTable<Client> {
   readonly fallback?: Method<Client> | undefined;
 }
 
-export interface NotificationRow<Client> {
+interface NotificationRow<Client> {
   notified(client: Client, params: Params): void;
 }
 
@@ -53,3 +54,44 @@ export function rowOf<Client>(
   const row = requests.get(method);
   return row?.era === undefined || row.era === era ? row : undefined;
 }
+
+/** The methods that every endpoint implements, whatever its backend. */
+export const SHARED_METHODS: MethodTable<ClientConnection> = {
+  requests: new Map<string, Method<ClientConnection>>([
+    [
+      'server/discover',
+      { era: 'modern', cached: true, answer: (clientConnection) => clientConnection.discover() },
+    ],
+    [
+      'subscriptions/listen',
+      { era: 'modern', work: (clientConnection, params, work) => clientConnection.listen(params, work) },
+    ],
+    [
+      'initialize',
+      { era: 'legacy', answer: (clientConnection, params) => clientConnection.initialize(params) },
+    ],
+    ['ping', { era: 'legacy', answer: () => ({}) }],
+    [
+      'logging/setLevel',
+      { era: 'legacy', answer: (clientConnection, { level }) => clientConnection.setLevel(level) },
+    ],
+    [
+      'resources/subscribe',
+      {
+        era: 'legacy',
+        answer: (clientConnection, { uri }, clientInfo) => clientConnection.subscribe(uri, clientInfo),
+      },
+    ],
+    [
+      'resources/unsubscribe',
+      { era: 'legacy', answer: (clientConnection, { uri }) => clientConnection.unsubscribe(uri) },
+    ],
+  ]),
+  notifications: new Map<string, NotificationRow<ClientConnection>>([
+    ['notifications/initialized', { notified: (clientConnection) => clientConnection.ready() }],
+    [
+      'notifications/cancelled',
+      { notified: (clientConnection, params) => clientConnection.cancelled(params) },
+    ],
+  ]),
+};

@@ -1,7 +1,9 @@
-/** Reads the body of a request, within a size limit, and parses it as JSON. */
+/** Parses messages as JSON with exact ids, and reads the body of a request within a size limit. */
 
 import type { IncomingMessage } from 'node:http';
-import { readMessage } from './exact-ids.ts';
+import { isRecord } from '../lib/json.ts';
+import { EXACT_NUMBER_MARK } from '../lib/json-rpc.ts';
+import { readJson } from '../transport/framing-rescue.ts';
 
 /** Arguments may contain images; no reasonable request is larger than this. */
 export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
@@ -29,4 +31,57 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
     const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
     done(readMessage(whole.toString('utf8')) ?? { status: 400 });
   });
+}
+
+// Preserves ids that a JavaScript number cannot hold, such as 2^53 + 1: clients get them back digit by digit.
+// Internally, such an id is a string with a marker before its digits, so that it is compared and stored like every
+// other id. It becomes digits again when a message is serialized (`lib/json-rpc.ts`).
+
+/** A long integer after the name of a member that holds an id. A quotation mark inside a string is escaped. */
+const LARGE_IDS = /(?<!\\)("(?:id|requestId|progressToken)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
+
+/** Parses a message, with ids as they were written. */
+export function readMessage(text: string): { readonly value: unknown } | undefined {
+  const read = readJson(text);
+  if (read === undefined) return undefined;
+  const { value } = read;
+  const frames = Array.isArray(value) ? value : [value];
+  if (!frames.some(hasLargeId)) return read;
+  const marked = readJson(text.replaceAll(LARGE_IDS, `$1"${EXACT_NUMBER_MARK.replace('\0', '\\u0000')}$2"`));
+  const exact = Array.isArray(marked?.value) ? marked.value : [marked?.value];
+  const joined = frames.map((frame: unknown, at) => withIds(frame, exact[at]));
+  return { value: Array.isArray(value) ? joined : joined[0] };
+}
+
+function isLarge(id: unknown): boolean {
+  return typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id);
+}
+
+function hasLargeId(frame: unknown): boolean {
+  if (!isRecord(frame)) return false;
+  if (isLarge(frame['id'])) return true;
+  const { params } = frame;
+  if (!isRecord(params)) return false;
+  const { requestId, _meta } = params;
+  return isLarge(requestId) || (isRecord(_meta) && isLarge(_meta['progressToken']));
+}
+
+/** Replaces only the members that are ids: other members with such a name stay numbers. */
+function withIds(frame: unknown, exact: unknown): unknown {
+  if (!isRecord(frame) || !isRecord(exact)) return frame;
+  const { params } = frame;
+  const given = { ...frame, ...('id' in frame ? { id: exact['id'] } : {}) };
+  if (!isRecord(params) || !isRecord(exact['params'])) return given;
+  const { requestId, _meta } = exact['params'];
+  const own = params['_meta'];
+  return {
+    ...given,
+    params: {
+      ...params,
+      ...('requestId' in params ? { requestId } : {}),
+      ...(isRecord(own) && isRecord(_meta) && 'progressToken' in own
+        ? { _meta: { ...own, progressToken: _meta['progressToken'] } }
+        : {}),
+    },
+  };
 }

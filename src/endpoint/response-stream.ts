@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
-import { type JsonRpcMessage, messageText } from '../lib/json-rpc.ts';
+import { type JsonRpcMessage, messageText, type RequestId } from '../lib/json-rpc.ts';
 import type { Exchange } from './work.ts';
 
 /** A client with more unread bytes than this is disconnected. */
@@ -119,7 +119,7 @@ export class HttpExchange implements Exchange {
 }
 
 /** Numbers the events of one stream. */
-export interface EventIds {
+interface EventIds {
   next(): string;
 }
 
@@ -148,4 +148,39 @@ export function endWith(
     ...headers,
   });
   response.end(text);
+}
+
+// Ids for the events on the stream of one request, so that a client whose connection broke can resume with the last.
+// The request ended with its connection or with its process; the id identifies it, and it is answered with an error.
+
+const PREFIX = 'call';
+const EVENT_ID = /^call\.([\w-]{1,256})\.\d+$/;
+/** Longer request ids are not included in events. */
+const MAX_ID_BYTES = 128;
+
+/** Returns undefined for a request whose id is too long. */
+export function callEventIds(id: RequestId): EventIds | undefined {
+  if (typeof id === 'string' && Buffer.byteLength(JSON.stringify(id)) > MAX_ID_BYTES) return undefined;
+  // Created lazily: most requests are answered without an event.
+  let name: string | undefined;
+  let last = 0;
+  return {
+    next: () => {
+      name ??= Buffer.from(JSON.stringify(id)).toString('base64url');
+      last += 1;
+      return `${PREFIX}.${name}.${last}`;
+    },
+  };
+}
+
+/** Returns the request that an event belongs to; undefined if it does not belong to one. */
+export function callOfEvent(lastEventId: string | undefined): RequestId | undefined {
+  const name = EVENT_ID.exec(lastEventId ?? '')?.[1];
+  if (name === undefined) return undefined;
+  try {
+    const id: unknown = JSON.parse(Buffer.from(name, 'base64url').toString('utf8'));
+    return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -10,7 +10,28 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { unwritable } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
-import { ownStdout } from './stdout.ts';
+
+type Write = typeof process.stdout.write;
+
+/** The writer to the real stdout, for the protocol, and the function that restores it. */
+interface OwnedStdout {
+  readonly write: (text: string) => boolean;
+  release(): void;
+}
+
+/** Reserves stdout for the protocol. `console.log` writes through `process.stdout.write` too, so this one place is enough. */
+function ownStdout(): OwnedStdout {
+  const { stdout, stderr } = process;
+  const original: Write = stdout.write;
+  const diverted = ((...args: Parameters<Write>) => stderr.write(...args)) as Write;
+  stdout.write = diverted;
+  return {
+    write: (text) => original.call(stdout, text),
+    release() {
+      if (stdout.write === diverted) stdout.write = original;
+    },
+  };
+}
 
 const DEFAULT_HTTP_PORT = 3000;
 /** How long a program may continue after its client has disconnected. */

@@ -49,7 +49,7 @@ export const RPC_UNSUPPORTED_VERSION = -32022;
 /** Legacy: a person has to open a URL before the call can work. */
 export const RPC_URL_ELICITATION_REQUIRED = -32042;
 
-/** Prefix for the digits of a numeric id that is too large for JavaScript; see `endpoint/exact-ids.ts`. */
+/** Prefix for the digits of a numeric id that is too large for JavaScript; see `endpoint/request-body.ts`. */
 export const EXACT_NUMBER_MARK = '\0number:';
 const EXACT_NUMBER = /"\\u0000number:(-?\d+)"/g;
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Guard } from '../endpoint/guard.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type HttpFailure, refusal } from './http-failure.ts';
+import { type HttpFailure, refusal } from './route.ts';
 
 /** Limit on wrong tokens per time window; after that, further wrong ones get 429. The right token always passes. */
 const MAX_FAILURES = 10;

@@ -5,8 +5,7 @@ import { EDITABLE_SCOPES, type EditableScope } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import { list, ref } from './api-schemas.ts';
-import { HttpFailure } from './http-failure.ts';
-import type { JsonRoute } from './route.ts';
+import { HttpFailure, type JsonRoute } from './route.ts';
 import type { WaitingLogins } from './waiting-logins.ts';
 
 const text = { type: 'string' } as const;

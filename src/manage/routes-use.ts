@@ -5,11 +5,9 @@ import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { list, ref, type Schema } from './api-schemas.ts';
 import type { ApprovalQueue } from './approval-queue.ts';
-import type { EventLog } from './event-log.ts';
-import { EVENT_NAMES } from './event-log.ts';
-import { HttpFailure, refusal } from './http-failure.ts';
+import { EVENT_NAMES, type EventLog } from './event-log.ts';
 import { MAX_KEPT_CALLS, type RecentCalls } from './recent-calls.ts';
-import type { ApiRequest, Route } from './route.ts';
+import { type ApiRequest, HttpFailure, type Route, refusal } from './route.ts';
 
 const DEFAULT_RESULTS = 20;
 const MAX_RESULTS = 100;

@@ -12,15 +12,13 @@ import type {
   SampleRequest,
 } from '../connection/questions.ts';
 import { noToolUse, usesTools } from '../connection/questions-sample.ts';
-import type { ClientInfo, Params } from '../endpoint/client-era.ts';
-import { canElicit, FIRST_MODE_VERSION } from '../endpoint/elicitation.ts';
+import { type ClientInfo, canElicit, FIRST_MODE_VERSION, type Params } from '../endpoint/client-era.ts';
 import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
-import { PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import { type Asked, askBoth, askInTurn } from './ask-both.ts';
 import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
 
 /** How long a client may take to return its roots. */
@@ -35,7 +33,7 @@ export interface QuestionQueue {
   readonly sample: NonNullable<SessionOptions['sample']>;
 }
 
-export interface QuestionedClient {
+interface QuestionedClient {
   /** Undefined if there is no approval queue, or no person looks at it. */
   readonly approvalQueue: QuestionQueue | undefined;
   /** Returns the request that a question belongs to; undefined if there is none, or it could be another client's. */
@@ -235,4 +233,66 @@ function asElicitAnswer(answer: unknown): ElicitAnswer {
   if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...meta };
   // An answer other than the three is not a refusal by a person.
   return { action: action === 'decline' ? 'decline' : 'cancel', ...meta };
+}
+
+// Asking a client's user and the page: the first answer that a person can have given is used. Agents that run without a
+// terminal declare that they can ask their user, and then refuse every question at once. A refusal that comes sooner
+// than a person can read the question is therefore not used while a page is open.
+
+/** A refusal that comes sooner was not given by a person. */
+const UNATTENDED_MS = 1_000;
+
+export interface Asked<T> {
+  readonly client: (signal: AbortSignal) => Promise<T>;
+  readonly page: (signal: AbortSignal) => Promise<T>;
+  readonly isAccepted: (answer: T) => boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * For a client that cannot be asked in parallel with the page: it is asked first, and the page if no person can have
+ * answered.
+ */
+export async function askInTurn<T>({
+  client,
+  page,
+  isAccepted,
+  signal = new AbortController().signal,
+  clock,
+}: Asked<T>): Promise<T> {
+  const askedAt = ticksOf(clock);
+  const answer = await client(signal);
+  return isAccepted(answer) || ticksOf(clock) - askedAt >= UNATTENDED_MS ? answer : page(signal);
+}
+
+/** For a client whose question can be cancelled: both are asked at the same time. */
+export function askBoth<T>({ client, page, isAccepted, signal, clock }: Asked<T>): Promise<T> {
+  const over = new AbortController();
+  const both = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  const askedAt = ticksOf(clock);
+  return new Promise<T>((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      end();
+      over.abort();
+    };
+    /** The end of the side that gave up first; used if the other gives up too. */
+    let first: (() => void) | undefined;
+    const giveUp = (end: () => void): void => {
+      if (first === undefined) first = end;
+      else settle(first);
+    };
+    client(both).then(
+      (answer) => {
+        const byPerson = isAccepted(answer) || ticksOf(clock) - askedAt >= UNATTENDED_MS;
+        if (byPerson) settle(() => resolve(answer));
+        else giveUp(() => resolve(answer));
+      },
+      (error: unknown) => giveUp(() => reject(asPlugboardError(error))),
+    );
+    page(both).then(
+      (answer) => settle(() => resolve(answer)),
+      (error: unknown) => giveUp(() => reject(asPlugboardError(error))),
+    );
+  });
 }

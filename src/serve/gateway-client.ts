@@ -8,8 +8,7 @@ import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { ClientHandler, ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
-import type { ClientInfo, Params } from '../endpoint/client-era.ts';
-import { canElicit } from '../endpoint/elicitation.ts';
+import { type ClientInfo, canElicit, type Params } from '../endpoint/client-era.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -21,7 +20,6 @@ import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import { ClientTasks } from './client-tasks.ts';
 import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts';
 import { finishedTask } from './finished-task.ts';
-import { handedOnBy } from './forwarded-fields.ts';
 import type { Gateway } from './gateway.ts';
 import {
   complete,
@@ -40,7 +38,7 @@ import { takesTasks, tasksCapability } from './gateway-tasks.ts';
 import { readerOf } from './outgoing/reader.ts';
 import { sentResult } from './outgoing/results.ts';
 import { Relisting } from './relisting.ts';
-import { type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
+import { handedOnBy, type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
 import type { ServedSession } from './served-host.ts';
 
 export class GatewayClient implements ClientHandler {

@@ -8,6 +8,9 @@
 import { randomUUID } from 'node:crypto';
 import type { TaskRequest } from '../call/call-tasks.ts';
 import type { ShapedResult } from '../call/shape.ts';
+import type { Era } from '../connection/eras.ts';
+import { cleanMeta } from '../connection/handed-on.ts';
+import { serverMessage } from '../connection/rpc-error.ts';
 import { followTask, RELATED_TASK, unreportedTask } from '../connection/tasks.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
@@ -19,23 +22,14 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
+import { cleanRecord } from '../policy/clean-value.ts';
 import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
-import {
-  createdFor,
-  createdState,
-  isTerminal,
-  type Translation,
-  taskFields,
-  ttlOf,
-  unrelated,
-  withRelated,
-} from './task-eras.ts';
 
 /** Converts a result for the client of one request. */
 export type PassOn = (result: ShapedResult) => Params;
 
-export interface GatewayTaskOptions {
+interface GatewayTaskOptions {
   readonly clientConnection: ClientConnection;
   readonly clientInfo: ClientInfo;
   readonly clock: Clock;
@@ -309,4 +303,96 @@ function failure(thrown: unknown): Params {
 /** Resolves after this tick, so that its questions are sent together. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+const NAMES: Readonly<Record<Era, { readonly ttl: string; readonly poll: string }>> = {
+  legacy: { ttl: 'ttl', poll: 'pollInterval' },
+  modern: { ttl: 'ttlMs', poll: 'pollIntervalMs' },
+};
+
+/** Members that are not part of a task's own state, or are added separately. */
+const APART: ReadonlySet<string> = new Set([
+  '_meta',
+  'resultType',
+  'requestState',
+  'result',
+  'error',
+  'inputRequests',
+  'task',
+]);
+
+const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
+
+/** Translates the state of a task between eras: the same fields under other names, and results in other places. */
+function isTerminal(status: unknown): boolean {
+  return TERMINAL.has(status);
+}
+
+interface Translation {
+  readonly from: Era;
+  readonly to: Era;
+  /** The client's id of the task. */
+  readonly id: string;
+  /** The time used if the server omitted it. */
+  readonly now: number;
+}
+
+/** Returns a task's own fields for a client; unknown members are kept. */
+function taskFields(state: Params, { from, to, id, now }: Translation): Params {
+  const { ttl, poll } = NAMES[from];
+  const entries = Object.entries(state).filter(([key]) => !APART.has(key) && key !== ttl && key !== poll);
+  const { statusMessage, createdAt, lastUpdatedAt, ...rest } = cleanRecord(Object.fromEntries(entries));
+  const time = new Date(now).toISOString();
+  return {
+    ...rest,
+    taskId: id,
+    ...(typeof statusMessage === 'string' ? { statusMessage: serverMessage(statusMessage) } : {}),
+    createdAt: typeof createdAt === 'string' ? createdAt : time,
+    lastUpdatedAt: typeof lastUpdatedAt === 'string' ? lastUpdatedAt : time,
+    [NAMES[to].ttl]: millis(state[ttl]) ?? null,
+    ...(millis(state[poll]) === undefined ? {} : { [NAMES[to].poll]: millis(state[poll]) }),
+  };
+}
+
+/** Returns how long the server keeps the task after its creation; undefined if not declared. */
+function ttlOf(state: Params, era: Era): number | undefined {
+  return millis(state[NAMES[era].ttl]);
+}
+
+/** Returns the task in the response to a call. */
+function createdState(created: Params, era: Era): Params {
+  const { task } = created;
+  return era === 'legacy' && isRecord(task) ? task : created;
+}
+
+/** Returns the response to a call that became a task; other members of the server's response are kept. */
+function createdFor(created: Params, fields: Params, { from, to }: Translation): Params {
+  const meta = withoutRelated(cleanMeta(created['_meta'])._meta);
+  const around = from === 'legacy' ? Object.entries(created).filter(([key]) => !APART.has(key)) : [];
+  const result = { ...Object.fromEntries(around), ...(meta === undefined ? {} : { _meta: meta }) };
+  return to === 'legacy' ? { ...result, task: fields } : { ...result, resultType: 'task', ...fields };
+}
+
+/** Adds the `_meta` that names the task of a message, for the legacy era. */
+function withRelated(params: Params, taskId: string): Params {
+  const { _meta } = params;
+  return { ...params, _meta: { ...(isRecord(_meta) ? _meta : undefined), [RELATED_TASK]: { taskId } } };
+}
+
+/** Removes that `_meta`, for the modern era. */
+function unrelated(params: Params): Params {
+  const { _meta, ...rest } = params;
+  const meta = withoutRelated(_meta);
+  return meta === undefined ? rest : { ...rest, _meta: meta };
+}
+
+function withoutRelated(meta: unknown): Params | undefined {
+  if (!isRecord(meta)) return undefined;
+  const { [RELATED_TASK]: _related, ...rest } = meta;
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+/** Rounds to whole milliseconds: the modern era requires integers. */
+function millis(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 ? Math.round(value) : undefined;
 }

@@ -1,15 +1,17 @@
 /** The backend of a gateway, shared by all its clients: owns the host and the list of clients. */
 
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
+import { basename, extname } from 'node:path';
+import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import { checkParams } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { Implementation } from '../connection/eras.ts';
-import type { Backend, ClientHandler, ListKind } from '../endpoint/backend.ts';
+import { type Backend, type ClientHandler, closeClients, type ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { SuspendedRequests } from '../endpoint/client-rounds.ts';
-import { closeClients } from '../endpoint/close-clients.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host/host-options.ts';
@@ -22,9 +24,8 @@ import { GatewayClient } from './gateway-client.ts';
 import { failureOf } from './gateway-failure.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
 import { GatewayTasks } from './gateway-tasks.ts';
-import { createRepairReport, type RepairReport } from './outgoing/repair-report.ts';
+import { createRepairReport, type RepairReport } from './outgoing/sent-definitions.ts';
 import { createToolLister, type ToolLister } from './outgoing/tool-list.ts';
-import { Outputs } from './outputs.ts';
 import { createParamHeaders } from './requested-call.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
 
@@ -169,4 +170,49 @@ export class Gateway implements Backend {
     const client = session === undefined ? alone : this.#clients.get(session);
     client?.log(server, level, params);
   }
+}
+
+const PREFIX = 'plugboard://output/';
+/** The oldest are dropped first; the host keeps their files for longer. */
+const MAX_OFFERED = 1_000;
+
+interface Offered {
+  readonly file: string;
+  readonly owner: string;
+}
+
+/** Exposes results that were too long for a model as resources: a remote client cannot read their files. */
+class Outputs {
+  readonly #offered = new Map<string, Offered>();
+
+  /** Returns an unguessable link that works for the same owner only. */
+  offer(file: string, owner: string): ContentBlock {
+    const uri = `${PREFIX}${randomUUID()}`;
+    this.#offered.set(uri, { file, owner });
+    const [oldest] = this.#offered.keys();
+    if (this.#offered.size > MAX_OFFERED && oldest !== undefined) this.#offered.delete(oldest);
+    return {
+      type: 'resource_link',
+      uri,
+      name: basename(file),
+      description: 'The whole result: read this resource.',
+      mimeType: mimeTypeOf(file),
+    };
+  }
+
+  isOne(uri: string): boolean {
+    return uri.startsWith(PREFIX);
+  }
+
+  /** Returns undefined if there is no such output, or it belongs to another owner. */
+  async read(uri: string, owner: string): Promise<ResourceContents | undefined> {
+    const offered = this.#offered.get(uri);
+    if (offered?.owner !== owner) return undefined;
+    const text = await readFile(offered.file, 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : { uri, mimeType: mimeTypeOf(offered.file), text };
+  }
+}
+
+function mimeTypeOf(file: string): string {
+  return extname(file) === '.json' ? 'application/json' : 'text/plain';
 }

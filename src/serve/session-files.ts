@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SessionStorage, SessionStore } from '../endpoint/session-store.ts';
+import type { SessionStorage, SessionStore } from '../endpoint/session-records.ts';
 import type { Clock } from '../lib/clock.ts';
 import { updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../lib/json.ts';
 import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
-import { RpcError } from './scripted-error.ts';
+import { RpcError } from './scripted-tool.ts';
 
 export const MODERN_VERSION = '2026-07-28';
 const NEWEST_LEGACY_VERSION = '2025-11-25';

@@ -1,8 +1,12 @@
 /** One client's connection to a scripted server: dispatch, cancellation, subscriptions, requests to the client. */
 
 import { isRecord } from '../lib/json.ts';
-import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../lib/json-rpc.ts';
-import { RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
+import {
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  type RequestId,
+  RPC_INTERNAL_ERROR,
+} from '../lib/json-rpc.ts';
 import {
   builtIn,
   decorate,
@@ -13,7 +17,7 @@ import {
   unknownMethod,
 } from './era.ts';
 import { createExchange, type Exchange, type Handler, NO_ANSWER, type Wire } from './exchange.ts';
-import { RpcError } from './scripted-error.ts';
+import { RpcError } from './scripted-tool.ts';
 
 export interface Script {
   readonly identity: ServerIdentity;

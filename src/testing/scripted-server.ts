@@ -1,7 +1,9 @@
 /** A server scripted by a test, for both eras, in memory or as a stdio program. */
 
+import { createInterface } from 'node:readline';
 import { PlugboardError } from '../errors.ts';
-import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import { type JsonRpcMessage, RPC_PARSE_ERROR } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
 import { memoryPair } from '../transport/memory-transport.ts';
 import type { ServerIdentity } from './era.ts';
@@ -14,7 +16,6 @@ import {
   type ScriptedTools,
   type ToolHandler,
 } from './scripted-tool.ts';
-import { serveOnStdio } from './stdio-program.ts';
 
 /** Options of `scriptedServer`. */
 export interface ScriptedServerOptions {
@@ -207,5 +208,34 @@ class Scripted implements ScriptedServer {
     const watchers = [...this.#watchers];
     this.#watchers.clear();
     for (const wake of watchers) wake();
+  }
+}
+
+const CRASH_EXIT_CODE = 1;
+
+/** Resolves at the end of input; responses in progress may still follow. */
+async function serveOnStdio(connect: (wire: Wire) => (message: JsonRpcMessage) => void): Promise<void> {
+  // A disconnected client must not cause a stack trace.
+  process.stdout.on('error', () => undefined);
+  let crashed = false;
+  const line = (text: string): void => {
+    if (!crashed) process.stdout.write(`${text}\n`);
+  };
+  const send = (message: JsonRpcMessage): void => line(JSON.stringify(message));
+  const receive = connect({
+    send,
+    line,
+    // Exits after pending output is written, so that a crash after a response does not lose the response.
+    crash(exitCode = CRASH_EXIT_CODE) {
+      crashed = true;
+      process.stdout.write('', () => process.exit(exitCode));
+    },
+  });
+  for await (const text of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (text.trim() === '') continue;
+    const message = parseJson(text);
+    // Only checks that the envelope is an object; the script handles its contents.
+    if (isRecord(message)) receive(message as unknown as JsonRpcMessage);
+    else send({ jsonrpc: '2.0', id: null, error: { code: RPC_PARSE_ERROR, message: 'Parse error' } });
   }
 }

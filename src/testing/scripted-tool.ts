@@ -1,10 +1,20 @@
 /** Tools of a scripted server: a function is enough, everything else has a default. */
 
+import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
-import type { Exchange } from './exchange.ts';
-import { NO_ANSWER } from './exchange.ts';
-import { RpcError } from './scripted-error.ts';
+import { type Exchange, NO_ANSWER } from './exchange.ts';
+
+/**
+ * Thrown by a handler to answer its request with a JSON-RPC error.
+ *
+ * @example
+ * const server = scriptedServer();
+ * server.on('tools/list', () => {
+ *   throw new RpcError(-32603, 'The database is away.');
+ * });
+ */
+export class RpcError extends RpcFailure {}
 
 /** A string becomes text content; an object is used as the result; a thrown Error becomes `isError`. */
 export type ToolHandler = (args: Readonly<Record<string, unknown>>, exchange: Exchange) => unknown;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PromptMessage } from '../../src/catalog/prompts.ts';
-import { RpcError } from '../../src/testing/scripted-error.ts';
+import { RpcError } from '../../src/testing/scripted-tool.ts';
 import type { ScriptedServer } from '../../src/testing/scripted-server.ts';
 import { contentServer, count, type Era, hostOver, paramsOf } from './content-host.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { createGate } from '../../src/testing/gate.ts';
-import { RpcError } from '../../src/testing/scripted-error.ts';
+import { RpcError } from '../../src/testing/scripted-tool.ts';
 import { contentServer, count, type Era, hostOver, paramsOf } from './content-host.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];

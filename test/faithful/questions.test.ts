@@ -225,7 +225,7 @@ describe('the way of a question', () => {
       'call/session-questions.ts',
       'serve/client-questions.ts',
       'endpoint/outbound.ts',
-      'endpoint/line-streams.ts',
+      'endpoint/serve-lines.ts',
     ]);
   });
 
@@ -236,7 +236,7 @@ describe('the way of a question', () => {
       'call/session-questions.ts',
       'serve/client-questions.ts',
       'endpoint/outbound.ts',
-      'endpoint/line-streams.ts',
+      'endpoint/serve-lines.ts',
     ]);
   });
 });

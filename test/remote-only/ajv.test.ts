@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Ajv } from '../../src/remote-only/node/ajv.ts';
-import { sha256 } from '../../src/remote-only/node/sha.ts';
+import { sha256 } from '../../src/remote-only/node/crypto.ts';
 
 const SCHEMAS: readonly Record<string, unknown>[] = [
   { type: 'object', properties: { a: { type: 'integer', minimum: 1, maximum: 9 } }, required: ['a'] },

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
-import { type Asked, askBoth, askInTurn } from '../../src/serve/ask-both.ts';
+import { type Asked, askBoth, askInTurn } from '../../src/serve/client-questions.ts';
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts';
 
 interface Party {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prefixOf, templateMatcher } from '../../src/serve/template-match.ts';
+import { prefixOf, templateMatcher } from '../../src/serve/addresses.ts';
 
 const fits = (template: string, uri: string): boolean | undefined => templateMatcher(template)?.(uri);
 

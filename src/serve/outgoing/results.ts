@@ -1,18 +1,18 @@
 /** Converts results for clients: unchanged, except for parts that the client's revision would reject. */
 
 import type { ShapedResult } from '../../call/shape.ts';
-import type { ContentBlock } from '../../catalog/accept-result.ts';
+import type { ContentBlock, ResourceContents } from '../../catalog/accept-result.ts';
 import type { Completion } from '../../catalog/completion.ts';
 import type { PromptMessage, PromptResult } from '../../catalog/prompts.ts';
 import type { ReadResult } from '../../catalog/resources.ts';
 import { passedMeta } from '../../connection/handed-on.ts';
 import type { Params } from '../../endpoint/client-era.ts';
 import { isRecord } from '../../lib/json.ts';
-import { sentBlock, sentBlocks } from './blocks.ts';
+import { mapSame } from '../../policy/clean-value.ts';
 import type { Reader } from './reader.ts';
-import { type Note, shown, validResultMeta } from './valid-fields.ts';
+import { type Note, shown, validResultMeta, withValidFields } from './valid-fields.ts';
 
-export interface ResultOptions {
+interface ResultOptions {
   readonly reader: Reader;
   /** Rewrites links of the server so that clients can follow them. */
   readonly bind: (content: readonly ContentBlock[]) => readonly ContentBlock[];
@@ -60,7 +60,7 @@ function sentStructured(
 }
 
 /** Returns the `_meta` of a server's result that the client may receive; undefined if nothing is left. */
-export function sentMeta(meta: Params | undefined, { isModern }: Reader, note: Note): Params | undefined {
+function sentMeta(meta: Params | undefined, { isModern }: Reader, note: Note): Params | undefined {
   const passed = passedMeta(meta);
   return isModern || passed === undefined ? passed : validResultMeta(passed, note);
 }
@@ -99,4 +99,46 @@ export function sentCompletion(
     completion: { ...extra, ...rest, ...(isCount ? { total } : {}) },
     ...(meta === undefined ? {} : { _meta: meta }),
   };
+}
+
+/** Returns the same list if the client supports all of it unchanged. */
+function sentBlocks(
+  content: readonly ContentBlock[],
+  reader: Reader,
+  note: Note,
+): readonly (ContentBlock | Params)[] {
+  return mapSame<ContentBlock | Params>(content, (block) => sentBlock(block as ContentBlock, reader, note));
+}
+
+function sentBlock(block: ContentBlock, reader: Reader, note: Note): ContentBlock | Params {
+  const known = knownBlock(block, reader);
+  return withValidFields(known, note);
+}
+
+/** Returns a block of a supported type with the same content. */
+function knownBlock(block: ContentBlock, reader: Reader): ContentBlock | Params {
+  switch (block.type) {
+    case 'text': {
+      const { original, ...text } = block;
+      if (original === undefined) return block;
+      return reader.knowsMore ? original : text;
+    }
+    case 'resource_link': {
+      if (reader.knowsLinks) return block;
+      const { name, uri, description, annotations } = block;
+      const text = `${name}${description === undefined ? '' : `: ${description}`} (${uri})`;
+      return { type: 'text', text, ...(annotations === undefined ? {} : { annotations }) };
+    }
+    case 'audio': {
+      if (reader.knowsAudio) return block;
+      const { data: blob, mimeType, annotations } = block;
+      const resource: ResourceContents = { uri: 'plugboard://audio', mimeType, blob };
+      return { type: 'resource', resource, ...(annotations === undefined ? {} : { annotations }) };
+    }
+    case 'image':
+    case 'resource':
+      return block;
+    default:
+      return block satisfies never;
+  }
 }

@@ -7,8 +7,7 @@ import type { Params } from '../../endpoint/client-era.ts';
 import { isRecord } from '../../lib/json.ts';
 import { compileFault } from './compilable.ts';
 import type { Reader } from './reader.ts';
-import type { RepairReport } from './repair-report.ts';
-import { sentTool } from './sent-definitions.ts';
+import { type RepairReport, sentTool } from './sent-definitions.ts';
 import { withChanges } from './valid-fields.ts';
 
 const callTool: Params = { ...callToolDefinition('server__tool') };

@@ -7,7 +7,7 @@ import { joinArgv, splitArgv } from '../../../src/cli/argv.ts';
 import { readInput, toArguments } from '../../../src/cli/call-arguments.ts';
 import { expandText } from '../../../src/config/expand.ts';
 import { hideSecretsInText, hideSecretsInUrl } from '../../../src/config/secret-shapes.ts';
-import { parseUriTemplate } from '../../../src/kit/uri-template.ts';
+import { parseUriTemplate } from '../../../src/kit/offer.ts';
 import { clean, reveal, visibleJson, visibleUri } from '../../../src/policy/clean.ts';
 import { classify } from '../../../src/policy/egress.ts';
 import { scanText } from '../../../src/policy/scan.ts';
