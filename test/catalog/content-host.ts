@@ -7,8 +7,8 @@ import { onTestFinished } from 'vitest';
 import { createHost, type Host } from '../../src/host/host.ts';
 import type { HostOptions } from '../../src/host/host-options.ts';
 import type { JsonRpcMessage } from '../../src/lib/json-rpc.ts';
-import { RpcError } from '../../src/testing/scripted-tool.ts';
 import { type ScriptedServer, scriptedServer } from '../../src/testing/scripted-server.ts';
+import { RpcError } from '../../src/testing/scripted-tool.ts';
 
 export type Era = 'legacy' | 'modern';
 

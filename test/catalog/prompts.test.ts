@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PromptMessage } from '../../src/catalog/prompts.ts';
-import { RpcError } from '../../src/testing/scripted-tool.ts';
 import type { ScriptedServer } from '../../src/testing/scripted-server.ts';
+import { RpcError } from '../../src/testing/scripted-tool.ts';
 import { contentServer, count, type Era, hostOver, paramsOf } from './content-host.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];

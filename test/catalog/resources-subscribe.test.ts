@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fakeClock } from '../../src/testing/fake-clock.ts';
 import { createGate } from '../../src/testing/gate.ts';
-import { RpcError } from '../../src/testing/scripted-tool.ts';
 import type { ScriptedServer } from '../../src/testing/scripted-server.ts';
+import { RpcError } from '../../src/testing/scripted-tool.ts';
 import { contentServer, count, type Era, hostOver, paramsOf, updates } from './content-host.ts';
 
 const ERAS: readonly Era[] = ['legacy', 'modern'];
