@@ -3,6 +3,7 @@
 import { isRecord } from '../lib/json.ts';
 import type { ToolKey } from './tool-names.ts';
 
+/** Hints of a server about the effects of a tool; believed only for servers marked as `trusted`. */
 export interface ToolAnnotations {
   readonly title?: string;
   readonly readOnlyHint?: boolean;
