@@ -1,6 +1,6 @@
 /** The table of routes in docs/management-api.md, from the OpenAPI document that the gateway answers with. */
 
-import { openApi } from '../../dist/manage/openapi.js';
+import { openApi } from '../../dist/manage/api.js';
 import { serverRoutes } from '../../dist/manage/routes-servers.js';
 import { useRoutes } from '../../dist/manage/routes-use.js';
 import { table } from './table.mjs';

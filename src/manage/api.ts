@@ -183,7 +183,7 @@ const MEANING: Readonly<Record<number, string>> = {
 };
 
 /** Generates the OpenAPI document of the management API from its route table. */
-function openApi(routes: readonly Route[]): Schema {
+export function openApi(routes: readonly Route[]): Schema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
     const path = paths[route.path] ?? {};

@@ -56,7 +56,7 @@ function commandNames({ commands }: CommandWords): string[] {
 
 /** Methods with their paths, and the keys of every body. */
 async function routeNames(load: (file: string) => Promise<Record<string, unknown>>): Promise<string[]> {
-  const { openApi } = await load('dist/manage/openapi.js');
+  const { openApi } = await load('dist/manage/api.js');
   const { serverRoutes } = await load('dist/manage/routes-servers.js');
   const { useRoutes } = await load('dist/manage/routes-use.js');
   type Routes = (parts?: object) => readonly unknown[];
