@@ -6,6 +6,7 @@
 import { dirname } from 'node:path';
 import type { ServerSpec } from './entry.ts';
 
+/** Where the entry of a server comes from. */
 export type Scope = 'code' | 'local' | 'project' | 'user' | 'plugin' | 'managed';
 
 /** Scopes that commands can write. */

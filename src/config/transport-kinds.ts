@@ -5,11 +5,12 @@
  * in `config-keys.ts`.
  */
 
+/** The transports of connections. */
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'memory';
-export type TransportName = Exclude<TransportKind, 'memory'> | 'in-process';
+/** The name of a transport in reports. */
+export type TransportName = 'stdio' | 'http' | 'sse' | 'in-process';
 
 export interface TransportRow {
-  /** Its name in reports. */
   readonly name: TransportName;
   /** The key that an entry of this transport has. */
   readonly key: 'command' | 'url' | 'inProcess';

@@ -11,7 +11,7 @@ interface Node {
 }
 
 /** Deeper members belong to types that have names of their own. */
-const MAX_DEPTH = 6;
+const MAX_DEPTH = 8;
 
 /** Every exported name of a declaration file with the members of its type: `Host`, `Host.call`, `Scope = "user"`. */
 export function declaredNames(file: string): string[] {
@@ -93,7 +93,7 @@ class DeclarationReader {
     });
   }
 
-  /** Named types of members are left out (`follows`): they are listed under their own names. */
+  /** Named types of members are listed under their own names; of those only values are listed again (`follows`). */
   #ofType(file: string, type: unknown, path: string, depth: number, follows = true): string[] {
     const found = node(type);
     if (found === undefined || depth > MAX_DEPTH) return [];
@@ -116,9 +116,11 @@ class DeclarationReader {
       }
       case 'TSTypeReference': {
         const given = each(node(found['typeArguments'])?.['params']);
-        return follows
-          ? [...this.members(file, nameOf(found['typeName']), path, depth + 1), ...given]
-          : given;
+        const members = this.members(file, nameOf(found['typeName']), path, depth + 1);
+        return [
+          ...(follows ? members : members.filter((member) => member.startsWith(`${path} = `))),
+          ...given,
+        ];
       }
       default:
         return [];
