@@ -72,7 +72,7 @@ const programs = {
 const commandFiles = (await readdir(join(src, 'cli', 'commands')))
   .map((file) => `cli/commands/${file}`)
   .filter((path) => !(path in programs) && !/\/(?:get|list|dashboard)-command\.ts$/.test(path))
-  .concat('cli/list-connected.ts', 'cli/overview.ts', 'cli/ask-for-daemon.ts');
+  .concat('cli/list-connected.ts', 'cli/overview.ts', 'cli/elicit-form.ts');
 const jsonc = ['config/jsonc.ts', 'config/json-edit.ts'];
 const withJsonc = { ...programs, ...Object.fromEntries(jsonc.map((path) => [path, './jsonc.cjs'])) };
 /** Read only where something of a project or plugin is configured. */
@@ -130,7 +130,7 @@ const files = [
     apart: {
       'cli/command-table.ts': './commands.cjs',
       // A question of a server, in the middle of a command that the daemon runs.
-      'cli/ask-for-daemon.ts': './other-commands.cjs',
+      'cli/elicit-form.ts': './other-commands.cjs',
       'cli/completion/run-complete.ts': './complete.cjs',
       'cli/workspace-program.ts': './workspace.cjs',
       'daemon/client/run-in-daemon.ts': './remote.cjs',
@@ -179,7 +179,7 @@ await writeFile(join(out, 'workspace-tools.json'), JSON.stringify(await workspac
 
 /** What the workspace server says when it is asked for its tools, so that it need not be asked. */
 async function workspaceTools() {
-  const { createWorkspaceServer } = await compiled('workspace', 'server.js');
+  const { createWorkspaceServer } = await compiled('workspace', 'workspace-server.js');
   const { connectInMemory } = await compiled('testing', 'index.js');
   const { server, close } = createWorkspaceServer({ root, shell: true, searchPath: '' });
   const client = await connectInMemory(server);

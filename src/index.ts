@@ -51,4 +51,4 @@ export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from './host/ty
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
 export type { ToolSubset } from './policy/tool-subset.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';
-export { type WorkspaceServerOptions, workspaceServer } from './workspace/workspace-server.ts';
+export { type WorkspaceServerOptions, workspaceServer } from './workspace/workspace-entry.ts';

@@ -1,7 +1,9 @@
 /** Events that an agent emits during a turn, and the result of a turn. */
 
+import type { AdapterHost } from '../adapters/adapter-host.ts';
 import type { Answer } from '../adapters/answer.ts';
 import type { Progress } from '../connection/peer.ts';
+import type { Host } from '../host/host.ts';
 
 export type AgentEvent =
   | { readonly type: 'text'; readonly text: string }
@@ -37,3 +39,6 @@ export interface Turn {
   readonly saved: number;
   readonly calls: number;
 }
+
+/** The part of a host that an agent needs: tools for its model, and expansion of prompts. A `Host` implements it. */
+export interface AgentHost extends AdapterHost, Pick<Host, 'expand' | 'instructions' | 'definitionTokens'> {}

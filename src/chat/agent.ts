@@ -1,14 +1,16 @@
 /** An agent: runs turns of one conversation with a model and the tools of a host. */
 
+import type { ModelMessage, UserContent } from 'ai';
+import { isImage, mapParts, partsOf } from '../adapters/parts.ts';
 import { TOOL_SEARCH } from '../catalog/deferral.ts';
+import type { PromptMessage } from '../catalog/prompts.ts';
 import { estimateTokens } from '../catalog/tokens.ts';
 import { PlugboardError } from '../errors.ts';
-import type { AgentEvent, Turn } from './agent-events.ts';
-import type { AgentHost } from './agent-host.ts';
+import type { AgentEvent, AgentHost, Turn } from './agent-events.ts';
 import type { OpenModel } from './chat-model.ts';
-import { DEFAULT_COMPACT_PROMPT, summarise } from './compact.ts';
+import { importSdk } from './chat-model.ts';
 import type { Conversation } from './conversation.ts';
-import { toModelMessages } from './model-messages.ts';
+import { modelFailure } from './model-failure.ts';
 import { runTurn } from './turn.ts';
 
 /** Maximum requests to the model in one turn. */
@@ -137,4 +139,51 @@ function foundBy(host: AgentHost): readonly string[] {
     .tools()
     .filter(({ deferred }) => deferred === true)
     .map(({ name }) => name);
+}
+
+type UserPart = Exclude<UserContent, string>[number];
+
+/** Converts the person's expanded input to messages for a model. */
+function toModelMessages(messages: readonly PromptMessage[]): ModelMessage[] {
+  return messages.map(({ role, content }): ModelMessage => {
+    const parts = mapParts<UserPart>(
+      partsOf({ content: [content], isError: false }),
+      (text) => ({ type: 'text', text }),
+      (part) =>
+        isImage(part)
+          ? { type: 'image', image: part.data, mediaType: part.mimeType }
+          : { type: 'file', data: part.data, mediaType: part.mimeType },
+    );
+    if (role === 'user') return { role, content: parts };
+    // A prompt may also contain assistant messages; they are sent as text, which every provider accepts.
+    return {
+      role,
+      content: parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n'),
+    };
+  });
+}
+
+/** Summarizes a conversation that is too long for its model. */
+const DEFAULT_COMPACT_PROMPT: string = `Summarise this conversation for yourself, so that you can go on without it: what the person wants, what was
+decided, what was done with which tools and with what result (names, paths, numbers), and what is still open.`;
+
+interface SummariseOptions {
+  readonly model: OpenModel;
+  readonly messages: readonly ModelMessage[];
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+}
+
+async function summarise({ model, messages, prompt, signal }: SummariseOptions): Promise<ModelMessage[]> {
+  const { generateText } = await importSdk();
+  try {
+    const { text } = await generateText({
+      model: model.model,
+      messages: [...messages, { role: 'user', content: prompt }],
+      abortSignal: signal,
+    });
+    return [{ role: 'user', content: `What happened so far, summarised:\n\n${text}` }];
+  } catch (thrown) {
+    throw modelFailure(thrown, model.name);
+  }
 }

@@ -4,8 +4,8 @@ import type { ModelMessage } from 'ai';
 import type { SampleRequest } from '../connection/questions.ts';
 import { isRecord } from '../lib/json.ts';
 import type { OpenModel } from './chat-model.ts';
+import { importSdk } from './chat-model.ts';
 import { modelFailure } from './model-failure.ts';
-import { importSdk } from './packages.ts';
 
 /** The protocol's create-message result. */
 export interface Sampled {

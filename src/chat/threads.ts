@@ -15,7 +15,7 @@ import { systemClock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import { ruleMatcher } from '../policy/approval.ts';
 import type { AgentBounds, BoundSettings } from './agent-bounds.ts';
-import type { AgentHost } from './agent-host.ts';
+import type { AgentHost } from './agent-events.ts';
 import { AgentHosts, type HostLimits } from './agent-hosts.ts';
 import type { ThreadSettings } from './agent-request.ts';
 import { Conversation } from './conversation.ts';

@@ -4,11 +4,10 @@ import type { LanguageModelUsage, ModelMessage } from 'ai';
 import { toAiSdk } from '../adapters/ai-sdk.ts';
 import type { Answer } from '../adapters/answer.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import type { AgentEvent, Turn } from './agent-events.ts';
-import type { AgentHost } from './agent-host.ts';
+import type { AgentEvent, AgentHost, Turn } from './agent-events.ts';
 import type { OpenModel } from './chat-model.ts';
+import { importSdk } from './chat-model.ts';
 import { modelFailure } from './model-failure.ts';
-import { importSdk } from './packages.ts';
 
 export interface TurnOptions {
   readonly host: AgentHost;

@@ -1,8 +1,7 @@
 /** Converts the text of an argument to the type in the tool's schema: number, boolean, list and so on. */
 
-import { PlugboardError } from '../errors.ts';
+import { type ErrorCode, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
-import { isExact, refuseInexact } from './exact-numbers.ts';
 
 /** Converts an argument's text to the type of its schema. `inList`: the text is one item of a list. */
 export function coerce(key: string, text: string, schema: unknown, inList = false): unknown {
@@ -118,4 +117,70 @@ function typeOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value;
+}
+
+/** Numbers with fewer digits are exact. */
+const MANY_DIGITS = /\d{16}/;
+
+/** False for an integer that would change when parsed. */
+function isExact(text: string): boolean {
+  if (!/^[+-]?\d+$/.test(text) || !MANY_DIGITS.test(text)) return true;
+  const value = Number(text);
+  return Number.isFinite(value) && BigInt(text.replace('+', '')) === BigInt(value);
+}
+
+/** @param json valid JSON, or one number */
+export function refuseInexact(json: string): void {
+  if (!MANY_DIGITS.test(json)) return;
+  const inexact = numbersIn(json).find((number) => !isExact(number));
+  if (inexact === undefined) return;
+  throw new PlugboardError(
+    'INVALID_ARGUMENTS',
+    `${inexact} cannot be sent exactly: it has too many digits for a number.`,
+    {
+      hint: `Whole numbers are exact up to ${Number.MAX_SAFE_INTEGER}. Where the tool takes text, write it in quotes: key:='"${inexact}"'.`,
+    },
+  );
+}
+
+/** Skips digits inside strings. */
+function numbersIn(json: string): string[] {
+  const found: string[] = [];
+  const number = /[+-]?\d[\d.eE+-]*/y;
+  for (let at = 0; at < json.length; at++) {
+    if (json[at] === '"') {
+      for (at++; at < json.length && json[at] !== '"'; at++) if (json[at] === '\\') at++;
+      continue;
+    }
+    number.lastIndex = at;
+    const [text] = number.exec(json) ?? [];
+    if (text === undefined) continue;
+    found.push(text);
+    at += text.length - 1;
+  }
+  return found;
+}
+
+/** Parses JSON from the command line and reports the position of a syntax error. */
+interface JsonArgument {
+  /** Subject of the error message. */
+  readonly what: string;
+  readonly hint: string;
+  readonly code?: ErrorCode;
+}
+
+export function parseJson(text: string, { what, hint, code = 'USAGE' }: JsonArgument): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PlugboardError(code, `${what} is not valid JSON${placeOf(cause)}.`, { cause, hint });
+  }
+}
+
+/** Takes only the position from the engine's message, which quotes the text and so may contain secrets. */
+function placeOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  if (/end of JSON input|Unterminated/i.test(cause.message)) return ': unexpected end of input';
+  const position = /at position (\d+)/.exec(cause.message)?.[1];
+  return position === undefined ? '' : `, at character ${Number(position) + 1}`;
 }

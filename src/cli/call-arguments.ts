@@ -6,9 +6,7 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
-import { coerce, listFrom, typesOf } from './argument-values.ts';
-import { refuseInexact } from './exact-numbers.ts';
-import { parseJson } from './json-argument.ts';
+import { coerce, listFrom, parseJson, refuseInexact, typesOf } from './argument-values.ts';
 import { readStdin } from './read-stdin.ts';
 
 type Arguments = Record<string, unknown>;

@@ -11,9 +11,9 @@ import type { Context } from './cli-command.ts';
 import { hasSwitch, rows } from './command-table.ts';
 import { Output } from './output.ts';
 import { runProgram } from './program.ts';
-import { projectRoots } from './project-roots.ts';
 import { reportFailure } from './report-failure.ts';
 import type { CommandHost, Need } from './with-host.ts';
+import { projectRoots } from './with-host.ts';
 
 export interface CommandInDaemon {
   readonly argv: readonly string[];

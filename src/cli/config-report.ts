@@ -11,23 +11,25 @@ import type { ServerReport } from '../host/host-report.ts';
 import { type Authority, admit } from '../policy/admit.ts';
 import { waitingFor } from '../policy/consent-terms.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
-import type { TrustDecision } from '../policy/trust.ts';
+import type { Trust, TrustDecision } from '../policy/trust.ts';
 import type { Context } from './cli-command.ts';
 
-type EraCache = ReadonlyMap<string, TrustDecision>;
+type TrustDecisions = ReadonlyMap<string, TrustDecision>;
 
 /** Returns verdicts for the servers that need approval. The store and its hashing are loaded only if there are any. */
-export async function trustDecisions(specs: readonly ServerSpec[], context: Context): Promise<EraCache> {
+export async function trustDecisions(
+  specs: readonly ServerSpec[],
+  context: Context,
+): Promise<TrustDecisions> {
   const asked = specs.filter(needsConsent);
   if (asked.length === 0) return new Map();
-  const { openTrust } = await import('../policy/trust.ts');
-  return openTrust({ home: context.home, env: context.env }).verdicts(asked);
+  return (await consentStore(context)).verdicts(asked);
 }
 
 /** `tools`: number of tools at the last connection; 0 for a server that may not run. */
 export function configuredReport(
   spec: ServerSpec,
-  verdicts: EraCache,
+  verdicts: TrustDecisions,
   {
     authority,
     home,
@@ -60,7 +62,7 @@ export function errorDocument({ code, message, hint }: PlugboardError): NonNulla
 /** Returns one server as `get`, `add` and similar commands print it with `--json`. */
 export function serverDocument(
   spec: ServerSpec,
-  verdicts: EraCache,
+  verdicts: TrustDecisions,
   authority: Authority,
 ): Record<string, unknown> {
   const admission = admit(spec, verdicts.get(spec.name), authority);
@@ -72,4 +74,10 @@ export function serverDocument(
     status: admission.status,
     ...(admission.status === 'disabled' ? { disabledBy: switchedOffBy(spec) } : {}),
   };
+}
+
+/** Opens the store of approvals, loaded on demand because it hashes files of the project. */
+export async function consentStore({ home, env }: Pick<Context, 'home' | 'env'>): Promise<Trust> {
+  const { openTrust } = await import('../policy/trust.ts');
+  return openTrust({ home, env });
 }

@@ -12,7 +12,7 @@ import type { TrustDecision } from '../policy/trust.ts';
 import { WORKSPACE_NAME } from '../workspace/workspace-entry.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './cli-command.ts';
-import { consentStore } from './consent-store.ts';
+import { consentStore } from './config-report.ts';
 import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
 
 /** Shows everything that determines what would run; invisible characters are written as escapes. */

@@ -4,7 +4,7 @@ import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
 import { fieldFault } from '../connection/questions-form.ts';
 import { isRecord } from '../lib/json.ts';
 import { reveal, revealLines } from '../policy/clean.ts';
-import type { Output } from './output.ts';
+import { Output } from './output.ts';
 import { CANCELLED, type Choice, openPrompter, type Prompter } from './prompter.ts';
 
 type Field = Readonly<Record<string, unknown>>;
@@ -148,4 +148,14 @@ function choicesOf(field: Field): Choice[] {
 /** Returns a label on one line, because choices are drawn one per line. */
 function labelOf(value: unknown): string {
   return reveal(String(value).replaceAll(/\s+/g, ' '));
+}
+
+/** `question`: an `ElicitRequest` sent by our own daemon; `json`: stdout is reserved for a JSON document. */
+export function askForDaemon(
+  question: Readonly<Record<string, unknown>>,
+  json: boolean,
+): Promise<ElicitAnswer> {
+  const { signal } = new AbortController();
+  const output = new Output({ json, env: process.env, signal, onReaderGone: () => {} });
+  return askOrInterrupt(output, question as unknown as ElicitRequest);
 }

@@ -5,7 +5,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import { isRecord } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { joinArgv } from './argv.ts';
-import { layOut } from './table.ts';
+import { layOut } from './text-layout.ts';
 
 /** A name and a value; an empty name continues the previous pair. */
 export type Pair = readonly [name: string, value: string];
@@ -36,4 +36,14 @@ export function recordPairs(entry: Readonly<Record<string, unknown>>): Pair[] {
 /** Returns pairs as indented, aligned lines; never truncated, because a person may have to approve them. */
 export function pairLines(pairs: readonly Pair[]): string[] {
   return layOut(pairs, { columns: [{}, {}], total: undefined }).map((line) => `  ${line}`);
+}
+
+/** Returns the command line in shell syntax, or the url. */
+export function reachedBy(spec: ServerSpec): { readonly command?: string; readonly url?: string } {
+  const { command, args, url } = describeEntry(spec);
+  if (typeof command === 'string') {
+    const words = Array.isArray(args) ? args.map(String) : [];
+    return { command: joinArgv([command, ...words]) };
+  }
+  return typeof url === 'string' ? { url } : {};
 }

@@ -6,9 +6,8 @@ import { clean, reveal } from '../policy/clean.ts';
 import type { Difference } from '../policy/differences.ts';
 import { joinArgv } from './argv.ts';
 import type { Action, Planned } from './import-plan.ts';
-import type { Output } from './output.ts';
-import type { Paint } from './paint.ts';
-import { padEnd, width } from './table.ts';
+import type { Output, Paint } from './output.ts';
+import { padEnd, width } from './text-layout.ts';
 
 const MARKS: Readonly<Record<Action, { mark: string; paint: keyof Paint }>> = {
   add: { mark: '+', paint: 'good' },

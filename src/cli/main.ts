@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !words.includes('--no-connect')) {
     const { runQuickly } = await import('../daemon/client/run-in-daemon.ts');
     const status = await runQuickly(words, process.env, async (question) => {
-      const { askForDaemon } = await import('./ask-for-daemon.ts');
+      const { askForDaemon } = await import('./elicit-form.ts');
       return askForDaemon(question, words.includes('--json'));
     });
     if (status === 'alone') words.push('--no-daemon');

@@ -3,8 +3,6 @@
 import { type QuestionPlace, questionPlace } from '../lib/question-place.ts';
 import { isTerminal, Sink, type TextSink } from '../lib/sink.ts';
 import { visibleJson } from '../policy/clean.ts';
-import { hasUnicode, inAscii } from './ascii.ts';
-import { createPaint, type Paint } from './paint.ts';
 
 /** Width for tables if the terminal does not report its own. */
 const DEFAULT_COLUMNS = 80;
@@ -186,4 +184,86 @@ function forcedColour({ FORCE_COLOR: forced }: NodeJS.ProcessEnv): boolean | und
 /** Replaces single carriage returns, with which text could overwrite its own line. */
 export function forTerminal(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/** Terminal colours by meaning: good, bad, warning, and less important text. */
+export interface Paint {
+  good(text: string): string;
+  bad(text: string): string;
+  warn(text: string): string;
+  faint(text: string): string;
+  strong(text: string): string;
+}
+
+const same = (text: string): string => text;
+
+const plain: Paint = { good: same, bad: same, warn: same, faint: same, strong: same };
+
+const sgr =
+  (open: number, close: number) =>
+  (text: string): string =>
+    `\u001b[${open}m${text}\u001b[${close}m`;
+
+const coloured: Paint = {
+  good: sgr(32, 39),
+  bad: sgr(31, 39),
+  warn: sgr(33, 39),
+  faint: sgr(2, 22),
+  strong: sgr(1, 22),
+};
+
+function createPaint(colour: boolean): Paint {
+  return colour ? coloured : plain;
+}
+
+const ASCII: Readonly<Record<string, string>> = {
+  '✔': '+',
+  '✖': 'x',
+  '·': '-',
+  '•': '*',
+  '→': '->',
+  '│': '|',
+  '━': '=',
+  '╌': '-',
+  '─': '-',
+  '…': '...',
+  '×': 'x',
+  '–': '-',
+  '—': '-',
+  '‘': "'",
+  '’': "'",
+  '“': '"',
+  '”': '"',
+  '⠋': '|',
+  '⠙': '/',
+  '⠹': '-',
+  '⠸': '\\',
+  '⠼': '|',
+  '⠴': '/',
+  '⠦': '-',
+  '⠧': '\\',
+  '⠇': '|',
+  '⠏': '/',
+};
+
+const DRAWN = new RegExp(`[${Object.keys(ASCII).join('')}]`, 'g');
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are not counted
+const COLOURS = /\u001b\[[\d;?]*[A-Za-z]/g;
+
+/** False on the Linux console and if the locale names an encoding other than UTF-8; an unset locale is treated as UTF-8. */
+function hasUnicode(env: NodeJS.ProcessEnv): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return env['TERM'] !== 'linux' && (locale === '' || /utf-?8/i.test(locale));
+}
+
+/** Replaces symbols with ASCII. Lines that filled the columns still fit: an ellipsis overwrites the text before it. */
+function inAscii(text: string, columns: number | undefined): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const drawn = line.replace(DRAWN, (char) => ASCII[char] ?? char);
+      const isTooWide = columns !== undefined && [...drawn.replace(COLOURS, '')].length > columns;
+      return isTooWide ? line.replace(/..…/gu, '...').replace(DRAWN, (char) => ASCII[char] ?? char) : drawn;
+    })
+    .join('\n');
 }

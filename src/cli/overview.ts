@@ -7,7 +7,7 @@ import { configuredReport, trustDecisions } from './config-report.ts';
 import type { Output } from './output.ts';
 import { noteProblems } from './problems.ts';
 import { reportLines, rowLayout, summary, toolCount } from './report-lines.ts';
-import { layOut, width, wrap } from './table.ts';
+import { layOut, width, wrap } from './text-layout.ts';
 
 /** Lines other than the rows of servers, which use the rest of the window. */
 const OTHER_LINES = 8;

@@ -1,8 +1,8 @@
 /** Formats problems in configuration files for a person: position, message and hint. */
 
 import type { Problem } from '../config/entry.ts';
-import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
+import { labelled } from './text-layout.ts';
 
 const LABEL_CELLS = 'problem: '.length;
 /** Limit for printed problems, because a project's file can cause any number of them. */

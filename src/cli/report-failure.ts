@@ -3,9 +3,8 @@
 import { asPlugboardError, EXIT_STATUS, forPerson, PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { clean } from '../policy/clean.ts';
-import { labelled } from './labelled.ts';
 import type { Output } from './output.ts';
-import { indent } from './table.ts';
+import { indent, labelled } from './text-layout.ts';
 
 /** Prints the failure in the right format on the right stream; returns the exit status. */
 export function reportFailure(thrown: unknown, output: Output, verbose: boolean): number {

@@ -4,9 +4,8 @@ import { basename } from 'node:path';
 import { isPersonal } from '../config/scopes.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
-import type { Output } from './output.ts';
-import type { Paint } from './paint.ts';
-import { cut, padEnd, width, wrap } from './table.ts';
+import type { Output, Paint } from './output.ts';
+import { cut, padEnd, width, wrap } from './text-layout.ts';
 
 /** Maximum width of the name column, so that the rest of the table stays readable. */
 const MAX_NAME_CELLS = 40;

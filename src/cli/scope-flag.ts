@@ -1,4 +1,4 @@
-/** The flag `-s/--scope`, which selects one of three scopes to write to. */
+/** The flag `-s/--scope`. Apart from `flags.ts`, because it needs commander, which `serve` and `chat` do without. */
 
 import { Option } from 'commander';
 import type { ServerSpec } from '../config/entry.ts';

@@ -1,24 +1,28 @@
 /** Opens a host for one command and always closes it, with every child process reaped. */
 
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Approve } from '../call/session.ts';
+import type { ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Questioned } from '../connection/questions.ts';
+import type { Questioned, Root } from '../connection/questions.ts';
 import { allowsDaemon } from '../daemon/protocol/daemon-place.ts';
 import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { clean } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
+import { pinKey } from '../policy/pins.ts';
+import { type PinNews, takeNews } from '../policy/pins-news.ts';
 import { SERVED_SESSIONS } from '../serve/served-host.ts';
+import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 import { trustDecisions } from './config-report.ts';
 import { aborted } from './interrupt.ts';
 import { findServer } from './known-server.ts';
-import { labelled } from './labelled.ts';
-import { reportPinNews } from './pin-news.ts';
 import { noteConcerning, noteProblems } from './problems.ts';
-import { projectRoots } from './project-roots.ts';
-import { whileConnecting } from './waiting-line.ts';
+import { whileConnecting } from './progress-line.ts';
+import { labelled } from './text-layout.ts';
 
 export interface Need {
   /** Servers that are required, or all available ones. */
@@ -223,4 +227,38 @@ function logTo({ output }: Context, host: CommandHost): () => void {
     });
     output.note(output.notePaint.faint(text));
   });
+}
+
+const MAX_NAMED = 5;
+
+/** Reports changed definitions of the person's own servers once, whichever host detected them. */
+function reportPinNews({ home, output }: Context, specs: readonly ServerSpec[]): void {
+  const news = takeNews(home, new Set(specs.map(pinKey)));
+  // Several hosts may have detected the same change.
+  for (const text of new Set(news.map(newsText))) output.note(`${output.notePaint.warn('warning:')} ${text}`);
+}
+
+function newsText({ server, changed, added }: PinNews): string {
+  const what = [
+    ...(changed.length === 0 ? [] : [`changed: ${named(changed)}`]),
+    ...(added.length === 0 ? [] : [`new: ${named(added)}`]),
+  ];
+  const [shown] = [...changed, ...added];
+  const look =
+    shown === undefined || shown === 'its instructions' ? ['info', server] : ['tool', server, shown];
+  return clean(
+    `${server} has other definitions than when you last used it (${what.join('; ')}). They are used as they are now. ${joinArgv(['plugboard', ...look])} shows one; "pins": "hold" in its entry holds changes back until you accept them.`,
+    { multiline: false },
+  );
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Returns the roots for servers that request them during a command: the project it runs in. */
+export function projectRoots({ projectRoot }: Pick<LoadedConfig, 'projectRoot'>): readonly Root[] {
+  const name = basename(projectRoot);
+  return [{ uri: pathToFileURL(projectRoot).href, ...(name === '' ? {} : { name }) }];
 }

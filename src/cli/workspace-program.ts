@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { findProjectRoot, isPrivateFolder } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { stdio } from '../kit/transports.ts';
-import { createWorkspaceServer } from '../workspace/server.ts';
+import { createWorkspaceServer } from '../workspace/workspace-server.ts';
 import { aborted, listenForInterrupts } from './interrupt.ts';
 
 export interface WorkspaceProgram {

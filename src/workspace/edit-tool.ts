@@ -1,14 +1,12 @@
 /** The `edit` tool: replaces one exact occurrence of a text, or all of them. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
-import { isGitInternal } from './git-internals.ts';
-import { nearMiss } from './near-miss.ts';
+import { binaryFile, decode, isBinary, MAX_WHOLE_BYTES, readWhole } from './file-text.ts';
 import { replaceFile, withFile } from './open-file.ts';
-import { badPath, notWritable } from './refusals.ts';
-import { binaryFile, decode, isBinary, MAX_WHOLE_BYTES, readWhole } from './text.ts';
 import { unifiedDiff } from './unified-diff.ts';
-import type { Workspace } from './workspace.ts';
-import { otherNames } from './write-tool.ts';
+import type { Workspace } from './workspace-context.ts';
+import { badPath, notWritable } from './workspace-errors.ts';
+import { isGitInternal, otherNames } from './write-tool.ts';
 
 const MAX_LISTED_LINES = 10;
 /** More replacements than this are a task for a program, not for an edit. */
@@ -118,4 +116,26 @@ function ambiguous(shown: string, text: string, found: readonly number[]): Error
     `old_text occurs ${found.length} times in ${shown}: at lines ${lines.join(', ')}${more}.`,
     'Give more of the text around the place that is meant, or set replace_all.',
   );
+}
+
+/** Limit on line comparisons: a hint is not worth a longer wait. */
+const MAX_COMPARISONS = 1_000_000;
+
+/** Finds where a text would match if white space were ignored: the most likely reason for a failed match. */
+function nearMiss(
+  text: string,
+  piece: string,
+): { readonly first: number; readonly last: number } | undefined {
+  const lines = text.split('\n').map(squeezed);
+  const wanted = piece.split('\n').map(squeezed);
+  if (wanted.every((line) => line === '') || lines.length * wanted.length > MAX_COMPARISONS) return undefined;
+  for (let at = 0; at + wanted.length <= lines.length; at += 1) {
+    if (wanted.every((line, offset) => line === lines[at + offset]))
+      return { first: at + 1, last: at + wanted.length };
+  }
+  return undefined;
+}
+
+function squeezed(line: string): string {
+  return line.trim().replaceAll(/\s+/g, ' ');
 }

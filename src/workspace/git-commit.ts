@@ -4,8 +4,8 @@ import { PlugboardError } from '../errors.ts';
 import { type Tool, tool } from '../kit/definitions.ts';
 import { clean } from '../policy/clean.ts';
 import { Git, type GitRun } from './git.ts';
-import { badPath } from './refusals.ts';
-import { answer, type Workspace } from './workspace.ts';
+import { answer, type Workspace } from './workspace-context.ts';
+import { badPath } from './workspace-errors.ts';
 
 const MAX_OUTPUT_BYTES = 20_000;
 const MAX_COMPLAINT_CHARS = 4_000;

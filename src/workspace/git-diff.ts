@@ -2,8 +2,8 @@
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';
-import { badPath } from './refusals.ts';
-import { readOnly, type Workspace } from './workspace.ts';
+import { readOnly, type Workspace } from './workspace-context.ts';
+import { badPath } from './workspace-errors.ts';
 
 const MAX_DIFF_BYTES = 100_000;
 const DEFAULT_CONTEXT = 3;

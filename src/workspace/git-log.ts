@@ -2,7 +2,7 @@
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';
-import { answer, readOnly, type Workspace } from './workspace.ts';
+import { answer, readOnly, type Workspace } from './workspace-context.ts';
 
 const DEFAULT_COMMITS = 20;
 const MAX_COMMITS = 200;

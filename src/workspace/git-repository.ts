@@ -3,8 +3,8 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { PlugboardError } from '../errors.ts';
+import type { Root } from './confined-root.ts';
 import type { ScopedEntry } from './git-config.ts';
-import type { Root } from './root.ts';
 
 /** The parts of a repository that git reads; as links they could lead into another one. */
 const PARTS = ['HEAD', 'config', 'index', 'logs', 'objects', 'packed-refs', 'refs'];

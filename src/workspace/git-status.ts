@@ -3,7 +3,7 @@
 import { relative, sep } from 'node:path';
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';
-import { answer, readOnly, type Workspace } from './workspace.ts';
+import { answer, readOnly, type Workspace } from './workspace-context.ts';
 
 const MAX_STATUS_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 1_000;

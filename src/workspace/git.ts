@@ -3,12 +3,12 @@
 import { delimiter } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
-import type { Ended } from './children.ts';
+import type { Ended } from './child-processes.ts';
 import { type ConfigEntry, isHookSetting, ownPrograms, parseConfigList, SAFE_CONFIG } from './git-config.ts';
 import { checkRepository } from './git-repository.ts';
 import { foldersOutside } from './programs.ts';
-import { badPath } from './refusals.ts';
-import type { Call, Workspace } from './workspace.ts';
+import type { Call, Workspace } from './workspace-context.ts';
+import { badPath } from './workspace-errors.ts';
 
 const GIT_MS = 60_000;
 const MAX_SETUP_BYTES = 1024 * 1024;

@@ -3,8 +3,8 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { type Tool, tool } from '../kit/definitions.ts';
 import type { PinnedFolder } from './pinned-folder.ts';
-import { asFileError } from './refusals.ts';
-import { answer, readOnly, type Workspace } from './workspace.ts';
+import { answer, readOnly, type Workspace } from './workspace-context.ts';
+import { asFileError } from './workspace-errors.ts';
 
 const DEFAULT_DEPTH = 1;
 const MAX_DEPTH = 8;

@@ -15,9 +15,9 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { Place, Root } from './confined-root.ts';
 import type { PinnedFolder } from './pinned-folder.ts';
-import { asFileError, badPath } from './refusals.ts';
-import type { Place, Root } from './root.ts';
+import { asFileError, badPath } from './workspace-errors.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const NEW_FILE_MODE = 0o666;

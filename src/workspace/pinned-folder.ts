@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../lib/error-code.ts';
-import { swapped } from './refusals.ts';
+import { swapped } from './workspace-errors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const NEW_FOLDER_MODE = 0o777;

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { Root } from './root.ts';
+import type { Root } from './confined-root.ts';
 
 const SUFFIX = process.platform === 'win32' ? '.exe' : '';
 

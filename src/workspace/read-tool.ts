@@ -3,10 +3,10 @@
 import { read as readCallback } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Tool, tool } from '../kit/definitions.ts';
+import { binaryFile, decode, isBinary } from './file-text.ts';
 import { type OpenFile, withFile } from './open-file.ts';
-import { badPath } from './refusals.ts';
-import { binaryFile, decode, isBinary } from './text.ts';
-import { readOnly, type Workspace } from './workspace.ts';
+import { readOnly, type Workspace } from './workspace-context.ts';
+import { badPath } from './workspace-errors.ts';
 
 const DEFAULT_LINES = 2_000;
 const MAX_LINES = 20_000;

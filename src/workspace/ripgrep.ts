@@ -2,11 +2,11 @@
 
 import { PlugboardError } from '../errors.ts';
 import { clean } from '../policy/clean.ts';
-import { badPath } from './refusals.ts';
+import { MAX_WHOLE_BYTES } from './file-text.ts';
 import { GIT_FOLDER, type GrepJob, MAX_ROW_CHARS, PACKAGES_FOLDER, type Row } from './search-job.ts';
 import { heartbeat, SEARCH_MS, type Searched } from './search-thread.ts';
-import { MAX_WHOLE_BYTES } from './text.ts';
-import type { Call, Workspace } from './workspace.ts';
+import type { Call, Workspace } from './workspace-context.ts';
+import { badPath } from './workspace-errors.ts';
 
 const MAX_STDERR_BYTES = 4_096;
 const MAX_ERROR_CHARS = 1_000;

@@ -1,9 +1,9 @@
 /** Runs one search in a worker thread, and terminates it on timeout or cancellation. */
 
 import { Worker } from 'node:worker_threads';
-import { badPath } from './refusals.ts';
 import type { GlobJob, GrepJob, Row, SearchMessage } from './search-job.ts';
-import type { Call, Workspace } from './workspace.ts';
+import type { Call, Workspace } from './workspace-context.ts';
+import { badPath } from './workspace-errors.ts';
 
 /** Time limit of one search, in a thread or with ripgrep. */
 export const SEARCH_MS = 30_000;

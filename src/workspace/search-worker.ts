@@ -6,9 +6,10 @@ import { closeSync, readdirSync } from 'node:fs';
 import { posix, sep } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import picomatch from 'picomatch';
+import { Root } from './confined-root.ts';
+import { isBinary, readWhole } from './file-text.ts';
 import { openIn } from './open-file.ts';
 import { openPinned, type PinnedFolder } from './pinned-folder.ts';
-import { Root } from './root.ts';
 import {
   GIT_FOLDER,
   type GlobJob,
@@ -18,7 +19,6 @@ import {
   type Row,
   type SearchMessage,
 } from './search-job.ts';
-import { isBinary, readWhole } from './text.ts';
 
 /** Deeper folders are skipped: each level keeps one file open. */
 const MAX_DEPTH = 100;

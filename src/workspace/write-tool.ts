@@ -1,10 +1,9 @@
 /** The `write` tool: creates or replaces a whole file. */
 
 import { type Tool, tool } from '../kit/definitions.ts';
-import { isGitInternal } from './git-internals.ts';
 import { replaceFile } from './open-file.ts';
-import { notWritable } from './refusals.ts';
-import type { Workspace } from './workspace.ts';
+import type { Workspace } from './workspace-context.ts';
+import { notWritable } from './workspace-errors.ts';
 
 export function writeTool({ root }: Workspace): Tool {
   return tool({
@@ -44,4 +43,21 @@ export function writeTool({ root }: Workspace): Tool {
 export function otherNames(links: number | undefined): string {
   if (links === undefined || links < 2) return '';
   return ` It was a hard link: ${links - 1} other ${links === 2 ? 'name keeps' : 'names keep'} the old content.`;
+}
+
+/** Characters that some file systems ignore in names (HFS+), so that `.g\u200cit` opens `.git`. */
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/**
+ * Detects `.git` in any spelling that a file system accepts, including `.git::$INDEX_ALLOCATION` and the short name.
+ */
+export function isGitInternal(path: string): boolean {
+  return path.split(/[/\\]/).some((part) => {
+    const name = part
+      .replace(IGNORED, '')
+      .replace(/:.*$/s, '')
+      .replace(/[. ]+$/, '')
+      .toLowerCase();
+    return name === '.git' || name === 'git~1';
+  });
 }

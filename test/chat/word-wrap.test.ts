@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WordWrap } from '../../src/cli/chat/word-wrap.ts';
+import { WordWrap } from '../../src/cli/chat/transcript.ts';
 
 function wrapped(pieces: readonly string[], columns: number | undefined): string {
   const wrap = new WordWrap(() => columns);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { addressOf } from '../../src/cli/add-target.ts';
+import { addressOf } from '../../src/cli/entry-from-flags.ts';
 import { parseExtraServers } from '../../src/cli/extra-server.ts';
 
 it.each<[string, string, unknown]>([

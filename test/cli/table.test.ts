@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cut, layOut, width, wrap } from '../../src/cli/table.ts';
+import { cut, layOut, width, wrap } from '../../src/cli/text-layout.ts';
 
 describe('layout', () => {
   it.each([
@@ -9,6 +9,11 @@ describe('layout', () => {
     ['e\u0301', 1],
     ['日本', 4],
     ['🚀', 2],
+    ['👍🏽', 2],
+    ['👨‍👩‍👧', 2],
+    ['🇩🇪🇫🇷', 4],
+    ['⚠️ 1️⃣', 5],
+    ['⚠ 1', 3],
   ])('%j takes %i cells', (text, cells) => {
     expect(width(text)).toBe(cells);
   });

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlugboardError } from '../../src/errors.ts';
-import { isGitInternal } from '../../src/workspace/git-internals.ts';
+import { Root } from '../../src/workspace/confined-root.ts';
 import { openIn, replaceFile, withFile } from '../../src/workspace/open-file.ts';
-import { Root } from '../../src/workspace/root.ts';
+import { isGitInternal } from '../../src/workspace/write-tool.ts';
 import { SECRET, Tree, UNTOUCHED } from './tree.ts';
 
 const FLIPPER = fileURLToPath(new URL('../fixtures/workspace-flipper.mjs', import.meta.url));

@@ -10,10 +10,8 @@ import { splitArgv } from '../argv.ts';
 import type { Context } from '../cli-command.ts';
 import { describeFailure } from '../report-failure.ts';
 import { type ChatState, findCommand } from './chat-commands.ts';
-import { completeLine } from './chat-completion.ts';
-import { LineInput } from './line-input.ts';
+import { completeLine, LineInput, TurnKeys } from './chat-input.ts';
 import { Transcript } from './transcript.ts';
-import { TurnKeys } from './turn-keys.ts';
 
 export interface ChatLoopOptions {
   readonly context: Context;

@@ -5,8 +5,7 @@ import type { AgentEvent } from '../../chat/agent-events.ts';
 import { clean } from '../../policy/clean.ts';
 import type { Context } from '../cli-command.ts';
 import type { Output } from '../output.ts';
-import { StreamCleaner } from './stream-cleaner.ts';
-import { costLine, errorText, refusedText } from './transcript.ts';
+import { costLine, errorText, refusedText, StreamCleaner } from './transcript.ts';
 
 /** One call in the `--json` document. */
 interface CallReport {

@@ -5,12 +5,9 @@ import type { AgentEvent, Turn } from '../../chat/agent-events.ts';
 import type { Progress } from '../../connection/peer.ts';
 import { sentences } from '../../lib/sentences.ts';
 import { clean } from '../../policy/clean.ts';
-import type { Output } from '../output.ts';
-import { resultText } from '../result-text.ts';
-import { cut } from '../table.ts';
-import { StatusLine } from './status-line.ts';
-import { StreamCleaner } from './stream-cleaner.ts';
-import { WordWrap } from './word-wrap.ts';
+import { forTerminal, type Output } from '../output.ts';
+import { resultText } from '../result-output.ts';
+import { cut, width } from '../text-layout.ts';
 
 const MAX_ARGUMENT_CHARS = 100;
 const DEFAULT_COLUMNS = 100;
@@ -150,4 +147,146 @@ export function refusedText({ name, advice }: Extract<AgentEvent, { type: 'refus
 
 function shown(args: unknown): string {
   return clean(JSON.stringify(args) ?? '', { multiline: false, max: MAX_ARGUMENT_CHARS });
+}
+
+const CLEAR_LINE = '\r\u001b[2K';
+
+/** Draws the status line at the bottom while a turn runs; all other text is written above it. */
+class StatusLine {
+  readonly #output: Output;
+  #text = '';
+  #isShown = false;
+  /** True if the last text did not end with a newline. */
+  #isMidLine = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** Writes text of the transcript as it arrives. */
+  write(text: string): void {
+    if (text === '') return;
+    this.#clear();
+    this.#output.write(text);
+    this.#isMidLine = !text.endsWith('\n');
+    this.#draw();
+  }
+
+  /** Writes a line of its own. */
+  line(text: string): void {
+    this.write(`${this.#isMidLine ? '\n' : ''}${text}\n`);
+  }
+
+  /** Sets the text of the status line; '' removes it. */
+  show(text: string): void {
+    if (text === this.#text) return;
+    this.#clear();
+    this.#text = text;
+    this.#draw();
+  }
+
+  /** Removes the status line and leaves the cursor on an empty line. */
+  end(): void {
+    this.show('');
+    if (this.#isMidLine) this.write('\n');
+  }
+
+  #clear(): void {
+    if (this.#isShown) this.#output.write(CLEAR_LINE);
+    this.#isShown = false;
+  }
+
+  /** Not drawn in the middle of a line; it is drawn again after the next newline. */
+  #draw(): void {
+    if (this.#text === '' || this.#isMidLine || !this.#output.live) return;
+    const { columns, paint } = this.#output;
+    this.#output.write(paint.faint(columns === undefined ? this.#text : cut(this.#text, columns - 1)));
+    this.#isShown = true;
+  }
+}
+
+/** A longer word is shown before it is complete. */
+const MAX_WORD_CHARS = 200;
+const FENCE = /^\s*(?:```|~~~)/;
+
+/** Code blocks are not wrapped, so that they can be copied. */
+export class WordWrap {
+  readonly #columns: () => number | undefined;
+  /** The end of the received text, which may be an incomplete word. */
+  #held = '';
+  /** The current line's text, without the line breaks that were added. */
+  #line = '';
+  #cells = 0;
+  #isCode = false;
+
+  constructor(columns: () => number | undefined) {
+    this.#columns = columns;
+  }
+
+  push(text: string): string {
+    const all = this.#held + text;
+    const end = all.search(/\S*$/);
+    const isHeld = all.length - end <= MAX_WORD_CHARS;
+    this.#held = isHeld ? all.slice(end) : '';
+    return this.#place(isHeld ? all.slice(0, end) : all);
+  }
+
+  /** Returns the held text; the next text starts a new line. */
+  flush(): string {
+    const rest = this.#place(this.#held);
+    this.#held = '';
+    this.#newLine();
+    this.#isCode = false;
+    return rest;
+  }
+
+  #place(text: string): string {
+    const columns = this.#columns();
+    let out = '';
+    for (const piece of text.match(/\n|[^\S\n]+|\S+/g) ?? []) {
+      if (piece === '\n') {
+        out += piece;
+        this.#newLine();
+        continue;
+      }
+      const cells = width(piece);
+      this.#line += piece;
+      const isOver = columns !== undefined && this.#cells > 0 && this.#cells + cells > columns;
+      if (isOver && !this.#isCode && !FENCE.test(this.#line)) {
+        const isSpace = piece.trim() === '';
+        // The space before it stays at the end of the line, where it is invisible.
+        out += isSpace ? '' : `\n${piece}`;
+        this.#cells = isSpace ? columns : cells;
+      } else {
+        out += piece;
+        this.#cells += cells;
+      }
+    }
+    return out;
+  }
+
+  #newLine(): void {
+    if (FENCE.test(this.#line)) this.#isCode = !this.#isCode;
+    this.#line = '';
+    this.#cells = 0;
+  }
+}
+
+/** Limit for held text: a longer sequence is not an escape sequence. */
+const MAX_SEQUENCE_CHARS = 64;
+/** Matches an incomplete escape sequence, surrogate pair or line end at the end of the text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const UNFINISHED = /(?:[\x1b\x9b][^@-Z\\^-~]*|\x1b\[[0-?]*[ -/]*|[\ud800-\udbff]|\r)$/;
+
+/** Removes escape sequences from streamed text; the sender may split a sequence at any character. */
+export class StreamCleaner {
+  #held = '';
+
+  push(text: string): string {
+    const all = this.#held + text;
+    const at = UNFINISHED.exec(all)?.index ?? all.length;
+    const isHeld = all.length - at <= MAX_SEQUENCE_CHARS;
+    this.#held = isHeld ? all.slice(at) : '';
+    return forTerminal(clean(isHeld ? all.slice(0, at) : all));
+  }
 }

@@ -5,10 +5,9 @@ import { Option } from 'commander';
 import { checkServerName } from '../../config/parse.ts';
 import { transportTypes } from '../../config/transport-kinds.ts';
 import { PlugboardError } from '../../errors.ts';
-import { settleTarget } from '../add-target.ts';
 import { joinArgv } from '../argv.ts';
 import { type CliCommand, type Context, collect, type Flags } from '../cli-command.ts';
-import { newEntry } from '../entry-from-flags.ts';
+import { newEntry, settleTarget } from '../entry-from-flags.ts';
 import { saveServer } from '../save-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 

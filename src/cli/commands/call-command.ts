@@ -4,20 +4,17 @@ import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
-import { approveCall } from '../approve-call.ts';
 import { joinArgv } from '../argv.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
-import { calledTool } from '../call-target.ts';
+import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
+import { calledTool, findTool, refuseHidden } from '../call-target.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
-import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
-import { findTool, refuseHidden } from '../find-tool.ts';
 import { milliseconds } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { resultText } from '../result-text.ts';
-import { saveImages, saveResult } from '../save-result.ts';
+import { resultText, saveImages, saveResult } from '../result-output.ts';
 import { withHost } from '../with-host.ts';
 
 /** Opened on the first read: creating the stream takes time, and it would keep the terminal busy. */

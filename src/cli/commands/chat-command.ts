@@ -3,17 +3,19 @@
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import type { ModelMessage } from 'ai';
 import type { Command } from 'commander';
 import { openModel } from '../../chat/chat-model.ts';
 import { Conversation } from '../../chat/conversation.ts';
 import { PlugboardError } from '../../errors.ts';
+import { clean } from '../../policy/clean.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
 import { Questions } from '../chat/chat-questions.ts';
-import { lastExchange } from '../chat/last-exchange.ts';
 import { runOneShot } from '../chat/one-shot.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
 import { aborted } from '../interrupt.ts';
+import type { Output } from '../output.ts';
 import { withOwnHost } from '../with-own-host.ts';
 
 const MAX_CONTEXT_TOKENS = 100_000_000;
@@ -111,4 +113,33 @@ function contextOf(flags: Flags): number | undefined {
 
 function usage(message: string): PlugboardError {
   return new PlugboardError('USAGE', message, { hint: 'Run plugboard chat --help for details.' });
+}
+
+const MAX_LINES = 20;
+
+/** Returns the last message of each side, shortened. */
+function lastExchange(messages: readonly ModelMessage[], { paint }: Pick<Output, 'paint'>): string {
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const asked = textOf(messages[at]);
+  const answered = textOf(messages.findLast(({ role }, index) => role === 'assistant' && index > at));
+  return [
+    paint.faint(`Resumed after ${messages.length} ${messages.length === 1 ? 'message' : 'messages'}.`),
+    ...(asked === '' ? [] : [`${paint.strong('›')} ${shortened(asked)}`]),
+    ...(answered === '' ? [] : [shortened(answered)]),
+  ].join('\n');
+}
+
+function textOf(message: ModelMessage | undefined): string {
+  const { content } = message ?? { content: '' };
+  if (typeof content === 'string') return content.trim();
+  return content
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n')
+    .trim();
+}
+
+function shortened(text: string): string {
+  const lines = clean(text).split('\n');
+  if (lines.length <= MAX_LINES) return lines.join('\n');
+  return [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} more lines`].join('\n');
 }

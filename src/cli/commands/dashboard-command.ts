@@ -8,7 +8,7 @@ import { type CliCommand, type Context, type Flags, textFlag } from '../cli-comm
 import { port } from '../flags.ts';
 import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
 import { aborted } from '../interrupt.ts';
-import { programEnvironment } from '../program-environment.ts';
+import { programEnvironment } from '../lookup-places.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
 const OWN_NOTE =

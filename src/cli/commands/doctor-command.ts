@@ -9,11 +9,11 @@ import { EXIT_STATUS } from '../../errors.ts';
 import { isRequired } from '../../policy/admit.ts';
 import { clean } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { foreignPlaces } from '../foreign-places.ts';
 import { findServer } from '../known-server.ts';
+import { foreignPlaces } from '../lookup-places.ts';
 import type { Output } from '../output.ts';
-import { wrap } from '../table.ts';
-import { whileConnecting } from '../waiting-line.ts';
+import { whileConnecting } from '../progress-line.ts';
+import { wrap } from '../text-layout.ts';
 import { type CommandHost, type Hosted, openHost } from '../with-host.ts';
 
 /** Exit status if a check failed. Advice alone is 0. */

@@ -8,14 +8,13 @@ import { clean } from '../../policy/clean.ts';
 import { serverLogFile } from '../../transport/server-log.ts';
 import { joinArgv } from '../argv.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { type Pair, pairLines } from '../entry-lines.ts';
+import { type Pair, pairLines, reachedBy } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
-import { reachedBy } from '../listed-server.ts';
 import type { Output } from '../output.ts';
+import { whileConnecting } from '../progress-line.ts';
 import { type ListedServer, statusText, toolCount } from '../report-lines.ts';
 import { SCOPE_MEANING } from '../scope-flag.ts';
-import { indent, wrap } from '../table.ts';
-import { whileConnecting } from '../waiting-line.ts';
+import { indent, wrap } from '../text-layout.ts';
 import { openHost } from '../with-host.ts';
 
 export const info: CliCommand = {

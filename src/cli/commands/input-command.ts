@@ -20,7 +20,7 @@ import type { CliCommand, Context } from '../cli-command.ts';
 import { findServer } from '../known-server.ts';
 import { readStdin } from '../read-stdin.ts';
 import { openInputs } from '../settle-inputs.ts';
-import { layOut } from '../table.ts';
+import { layOut } from '../text-layout.ts';
 
 const ACTIONS = ['list', 'set', 'remove'] as const;
 

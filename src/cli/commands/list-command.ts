@@ -5,7 +5,7 @@ import { PlugboardError } from '../../errors.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { configuredReport, trustDecisions } from '../config-report.ts';
-import { reachedBy } from '../listed-server.ts';
+import { reachedBy } from '../entry-lines.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
 

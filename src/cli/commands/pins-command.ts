@@ -12,7 +12,7 @@ import { joinArgv } from '../argv.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
-import { indent } from '../table.ts';
+import { indent } from '../text-layout.ts';
 import { openHost } from '../with-host.ts';
 
 export const pins: CliCommand = {

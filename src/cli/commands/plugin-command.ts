@@ -15,9 +15,8 @@ import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
 import { clean } from '../../policy/clean.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
-import { trustDecisions } from '../config-report.ts';
+import { consentStore, trustDecisions } from '../config-report.ts';
 import { askForTrust } from '../consent.ts';
-import { consentStore } from '../consent-store.ts';
 import { noteProblems } from '../problems.ts';
 
 const ACTIONS = ['add', 'remove', 'list', 'enable', 'disable'] as const;

@@ -2,12 +2,11 @@
 
 import type { Command } from 'commander';
 import type { PromptResult } from '../../catalog/prompts.ts';
-import { approveCall } from '../approve-call.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
+import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
 import type { Output } from '../output.ts';
-import { resultText } from '../result-text.ts';
+import { resultText } from '../result-output.ts';
 import { withHost } from '../with-host.ts';
 
 export const prompt: CliCommand = {

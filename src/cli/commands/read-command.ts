@@ -5,11 +5,10 @@ import type { Command } from 'commander';
 import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
-import { approveCall } from '../approve-call.ts';
 import { joinArgv } from '../argv.ts';
+import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
-import { canBeAskedDuring, elicitDuring } from '../elicit-during.ts';
-import { writeTo } from '../save-result.ts';
+import { writeTo } from '../result-output.ts';
 import { withHost } from '../with-host.ts';
 
 export const read: CliCommand = {

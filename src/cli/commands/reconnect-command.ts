@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
+import { whileConnecting } from '../progress-line.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
-import { whileConnecting } from '../waiting-line.ts';
 import { openHost } from '../with-host.ts';
 
 export const reconnect: CliCommand = {

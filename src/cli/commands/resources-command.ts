@@ -5,12 +5,13 @@ import type { ListedResource, ListedTemplate, ResourceListing } from '../../cata
 import type { Unreached } from '../../host/first-lists.ts';
 import { clean } from '../../policy/clean.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { askServers, byServer } from '../each-server.ts';
 import type { Output } from '../output.ts';
-import { indent, wrap } from '../table.ts';
+import { indent, wrap } from '../text-layout.ts';
 import type { CommandHost } from '../with-host.ts';
 import {
   addRefreshFlag,
+  askServers,
+  byServer,
   failedServers,
   serversOf,
   type Wanted,

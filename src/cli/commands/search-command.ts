@@ -10,8 +10,7 @@ import { exampleCall } from '../example-call.ts';
 import { wholeNumber } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { argumentNames } from '../schema-text.ts';
-import { shortened } from '../shortened.ts';
-import { wrap } from '../table.ts';
+import { shortened, wrap } from '../text-layout.ts';
 import { addRefreshFlag, missingTools, wantedLists, withLists } from '../with-lists.ts';
 
 const DEFAULT_RESULTS = 10;

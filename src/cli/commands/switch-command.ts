@@ -11,8 +11,7 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { serverDocument, trustDecisions } from '../config-report.ts';
-import { consentStore } from '../consent-store.ts';
+import { consentStore, serverDocument, trustDecisions } from '../config-report.ts';
 import { findServer, notConfigured } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 

@@ -8,13 +8,13 @@ import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { Finding } from '../../policy/scan.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { heldDocument, heldLine } from '../held-tools.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
+import { whileConnecting } from '../progress-line.ts';
 import { toolCount } from '../report-lines.ts';
 import { openInputs } from '../settle-inputs.ts';
-import { layOut } from '../table.ts';
-import { whileConnecting } from '../waiting-line.ts';
+import { layOut } from '../text-layout.ts';
+import { heldDocument, heldLine } from '../tool-view.ts';
 import { openHost } from '../with-host.ts';
 
 export const test: CliCommand = {

@@ -12,7 +12,7 @@ import {
 } from '../../serve/token-file.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { adoptOldToken } from '../gateway-tokens.ts';
-import { layOut } from '../table.ts';
+import { layOut } from '../text-layout.ts';
 
 const ACTIONS = ['add', 'list', 'revoke'] as const;
 /** Placeholder while no gateway runs: another program could listen on a guessed port and would receive the token. */

@@ -6,14 +6,11 @@ import type { InspectedTool } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
 import { toolInOneWord } from '../call-target.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { byServer } from '../each-server.ts';
-import { heldDocument, heldLine } from '../held-tools.ts';
 import type { Output } from '../output.ts';
 import { argumentNames } from '../schema-text.ts';
-import { shortened } from '../shortened.ts';
-import { indent, wrap } from '../table.ts';
-import { showTool } from '../tool-view.ts';
-import { addRefreshFlag, missingTools, serversOf, wantedLists, withLists } from '../with-lists.ts';
+import { indent, shortened, wrap } from '../text-layout.ts';
+import { heldDocument, heldLine, showTool } from '../tool-view.ts';
+import { addRefreshFlag, byServer, missingTools, serversOf, wantedLists, withLists } from '../with-lists.ts';
 
 /** Maximum description length in a listing; `--verbose`, `tool` and `--json` have the whole text. */
 const MAX_DESCRIPTION = 300;

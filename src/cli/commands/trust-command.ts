@@ -10,9 +10,8 @@ import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-co
 import type { TrustDecision } from '../../policy/trust.ts';
 import { joinArgv } from '../argv.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { trustDecisions } from '../config-report.ts';
+import { consentStore, trustDecisions } from '../config-report.ts';
 import { askForTrust, describeForConsent, replacedServer } from '../consent.ts';
-import { consentStore } from '../consent-store.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 

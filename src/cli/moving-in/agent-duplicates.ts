@@ -12,9 +12,9 @@ import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
 import type { Context } from '../cli-command.ts';
 import { trustDecisions } from '../config-report.ts';
-import { recordFile } from '../export-record.ts';
-import { foreignPlaces } from '../foreign-places.ts';
 import type { Planned } from '../import-plan.ts';
+import { foreignPlaces } from '../lookup-places.ts';
+import { recordFile } from './export-record.ts';
 import { editRecorded } from './recorded-edits.ts';
 import { type AgentTarget, targetFile } from './write-agent.ts';
 

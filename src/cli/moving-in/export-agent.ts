@@ -10,12 +10,12 @@ import { loadEffective } from '../../policy/effective.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import type { Context } from '../cli-command.ts';
 import { trustDecisions } from '../config-report.ts';
-import { recordFile } from '../export-record.ts';
-import { foreignPlaces } from '../foreign-places.ts';
 import { planImport } from '../import-plan.ts';
+import { foreignPlaces } from '../lookup-places.ts';
 import type { Output } from '../output.ts';
 import { isInPassingCache, ownProgram } from '../own-program.ts';
 import { type Duplicate, findDuplicates, isServedNow, removeDuplicates } from './agent-duplicates.ts';
+import { recordFile } from './export-record.ts';
 import { isOwnEntry, undoRecorded } from './recorded-edits.ts';
 import { type AgentTarget, type AgentWritten, nameIsTaken, OWN_NAME, writeIntoAgent } from './write-agent.ts';
 

@@ -4,7 +4,7 @@ import type { Host } from '../../host/host.ts';
 import type { ServerReport } from '../../host/host-report.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import type { Context } from '../cli-command.ts';
-import { whileConnecting } from '../waiting-line.ts';
+import { whileConnecting } from '../progress-line.ts';
 
 /** How long to wait for the remaining servers after the last one finished. */
 const GRACE_MS = 5_000;

@@ -9,11 +9,10 @@ import type { ServerReport } from '../../host/host-report.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { clean, reveal } from '../../policy/clean.ts';
 import type { Context } from '../cli-command.ts';
-import { foreignPlaces } from '../foreign-places.ts';
-import { inputLine } from '../import-inputs.ts';
+import { inputLine, writeImport } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
 import { type Planned, plannedDocument } from '../import-plan.ts';
-import { writeImport } from '../import-write.ts';
+import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout, summary } from '../report-lines.ts';
 import { settleInputs } from '../settle-inputs.ts';
@@ -26,7 +25,7 @@ import {
 } from './agent-duplicates.ts';
 import { duplicateDocument, noteCache, variablesOfServers } from './export-agent.ts';
 import { connectOnce } from './first-connect.ts';
-import { recordHomeEdits } from './home-record.ts';
+import { recordHomeEdits } from './recorded-edits.ts';
 import {
   findShellValues,
   ownEntries,

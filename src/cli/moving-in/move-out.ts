@@ -11,12 +11,11 @@ import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { isAgreed } from '../ask.ts';
 import type { Context } from '../cli-command.ts';
-import { recordedAgents, recordFile } from '../export-record.ts';
 import { removeService } from '../service/service-manager.ts';
 import { openInputs } from '../settle-inputs.ts';
 import { undoneLine } from './export-agent.ts';
-import { homeRecordFile } from './home-record.ts';
-import { isOwnEntry, type Undone, undoRecorded } from './recorded-edits.ts';
+import { recordedAgents, recordFile } from './export-record.ts';
+import { homeRecordFile, isOwnEntry, type Undone, undoRecorded } from './recorded-edits.ts';
 
 export interface DownOptions {
   readonly isDry: boolean;

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { unwritable } from '../../config/edit-config.ts';
-import { projectOf } from '../../config/home.ts';
+import { editTarget, serversPath, unwritable } from '../../config/edit-config.ts';
+import { type Home, projectOf } from '../../config/home.ts';
 import {
   applyEdits,
   combineEdits,
@@ -15,19 +15,21 @@ import {
 import type { ForeignFile } from '../../config/import/foreign-agent.ts';
 import { readValue } from '../../config/import/write-program.ts';
 import { PlugboardError } from '../../errors.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
 import { updateFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import type { Context } from '../cli-command.ts';
+import { isPlugboard } from '../import-plan.ts';
 import {
   type ExportRecord,
   forgetRecord,
   isProjectRecord,
   keepRecord,
   readRecord,
-} from '../export-record.ts';
-import { isPlugboard } from '../import-plan.ts';
+  recordFile,
+} from './export-record.ts';
 
 /** Mode of folders created for another agent. */
 const FOLDER_MODE = 0o755;
@@ -191,4 +193,59 @@ function absent(error: unknown): undefined {
 /** Returns the missing parent folders, outermost first. */
 function missingFolders(folder: string): string[] {
   return existsSync(folder) || dirname(folder) === folder ? [] : [...missingFolders(dirname(folder)), folder];
+}
+
+/** A server in config.json, with its scope. */
+export interface HomeServer {
+  readonly name: string;
+  readonly scope: 'local' | 'user';
+}
+
+/** Records the changes of `up` in our own config.json, so that `down` can revert them. */
+export function homeRecordFile(home: Home): string {
+  return recordFile(home, 'up', 'config');
+}
+
+/** Runs `work`, which may write these servers and the list of inputs, and records the difference. */
+export async function recordHomeEdits(
+  context: Context,
+  projectRoot: string,
+  servers: readonly HomeServer[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const { home } = context;
+  const file = { path: home.config, format: 'json' } as const;
+  const read = (): Promise<string | undefined> => readFile(home.config, 'utf8').catch(() => undefined);
+  const before = await read();
+  try {
+    await work();
+  } finally {
+    // Also after a failure, because some changes may have been written.
+    const after = await read();
+    if (after !== undefined && after !== before) {
+      const [old, now] = [await readValue(file, before ?? ''), await readValue(file, after)];
+      const paths = servers.map(({ name, scope }) => [
+        ...serversPath(editTarget(scope, { home, projectRoot }), now),
+        name,
+      ]);
+      const edits = [['inputs'], ...paths].flatMap((path): FileEdit[] => difference(path, old, now));
+      await addToRecord(context, homeRecordFile(home), file, { text: before, after, edits, folders: [] });
+    }
+  }
+}
+
+function difference(path: readonly string[], old: unknown, now: unknown): FileEdit[] {
+  const before = valueAt(old, path);
+  const after = valueAt(now, path);
+  if (canonicalJson(before ?? null) === canonicalJson(after ?? null)) return [];
+  const known = before === undefined ? {} : { before };
+  return [{ kind: 'set', path, ...known, ...(after === undefined ? {} : { after }) }];
+}
+
+/** Records the ids of values before they are stored. */
+export async function recordStoredInputs({ home }: Context, ids: readonly string[]): Promise<void> {
+  const file = homeRecordFile(home);
+  const record = (await readRecord(file)) ?? { files: [] };
+  const stored = [...new Set([...(record.storedInputs ?? []), ...ids])];
+  await keepRecord(home, file, { ...record, storedInputs: stored });
 }

@@ -12,7 +12,7 @@ import type { SecretPlace } from '../../secrets/store.ts';
 import { childEnvironment } from '../../transport/server-environment.ts';
 import type { Context } from '../cli-command.ts';
 import { openInputs } from '../settle-inputs.ts';
-import { type HomeServer, recordHomeEdits, recordStoredInputs } from './home-record.ts';
+import { type HomeServer, recordHomeEdits, recordStoredInputs } from './recorded-edits.ts';
 
 /** One variable and the servers that refer to it. */
 export interface ShellValue {

@@ -4,7 +4,7 @@ import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { asPlugboardError } from '../../errors.ts';
 import type { Context } from '../cli-command.ts';
 import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
-import { programEnvironment } from '../program-environment.ts';
+import { programEnvironment } from '../lookup-places.ts';
 
 /** Command that opens the page. */
 const PAGE_COMMAND = 'plugboard dashboard';

@@ -7,9 +7,9 @@ import type { Agent, Where } from '../../config/import/foreign-agent.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { Context } from '../cli-command.ts';
-import { foreignPlaces } from '../foreign-places.ts';
 import { type PlannedInput, planInputs } from '../import-inputs.ts';
 import { type Planned, planImport } from '../import-plan.ts';
+import { foreignPlaces } from '../lookup-places.ts';
 
 export interface Survey {
   readonly config: LoadedConfig;

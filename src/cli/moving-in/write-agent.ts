@@ -8,10 +8,9 @@ import { type Written, writeProgram } from '../../config/import/write-program.ts
 import { PlugboardError } from '../../errors.ts';
 import { isRecord, valueAt } from '../../lib/json.ts';
 import type { Context } from '../cli-command.ts';
-import { recordFile } from '../export-record.ts';
-import { foreignPlaces } from '../foreign-places.ts';
-import { lineDiff } from '../line-diff.ts';
+import { foreignPlaces } from '../lookup-places.ts';
 import { ownProgram } from '../own-program.ts';
+import { recordFile } from './export-record.ts';
 import { editRecorded, isOwnEntry } from './recorded-edits.ts';
 
 /** Name of our entry in every agent. */
@@ -111,4 +110,23 @@ export function nameIsTaken(agent: Agent, file: string): PlugboardError {
   return new PlugboardError('USAGE', `${agent.title} has another server called "${OWN_NAME}" in ${file}.`, {
     hint: 'Use --overwrite to replace it, or --dry-run to see what would change.',
   });
+}
+
+/** Returns removed (`- …`) and added (`+ …`) lines between the common start and end. */
+function lineDiff(before: string, after: string): string[] {
+  const old = linesOf(before);
+  const now = linesOf(after);
+  let start = 0;
+  while (start < old.length && start < now.length && old[start] === now[start]) start++;
+  let end = 0;
+  const room = Math.min(old.length, now.length) - start;
+  while (end < room && old[old.length - 1 - end] === now[now.length - 1 - end]) end++;
+  return [
+    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
+    ...now.slice(start, now.length - end).map((line) => `+ ${line}`),
+  ];
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }

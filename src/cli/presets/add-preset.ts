@@ -1,16 +1,15 @@
 /** `plugboard add --preset`: lists the presets, or adds one of them as a server. */
 
-import { isForeign } from '../../config/scopes.ts';
+import { resolve } from 'node:path';
+import { type EditableScope, isForeign } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import type { Context, Flags } from '../cli-command.ts';
 import { ownProgram } from '../own-program.ts';
 import { saveServer } from '../save-server.ts';
 import { scopeFlag } from '../scope-flag.ts';
-import { layOut } from '../table.ts';
-import { fill, parseValues } from './fill.ts';
-import { entryOf, type Need, type Preset } from './preset.ts';
-import { PRESETS } from './preset-table.ts';
+import { layOut } from '../text-layout.ts';
+import { entryOf, type Need, PRESETS, type Preset, type Values } from './preset-table.ts';
 
 /** Flags that can be combined with a preset; every other flag describes a custom entry. */
 const FITTING: ReadonlySet<string> = new Set(['preset', 'scope', 'force']);
@@ -103,4 +102,146 @@ function described(preset: Preset): Readonly<Record<string, unknown>> {
 
 function notSet(variable: string): string {
   return `${variable} is not set yet; the server needs it when it is started.`;
+}
+
+const REFERENCE = /^\$\{[A-Za-z_]\w*\}$/;
+/** Argument of every package preset: the package's version. */
+const VERSION = 'version';
+
+/** Collects the values of a preset: from arguments, from defaults and the environment, and by asking. */
+interface Filled {
+  readonly values: Values;
+  readonly version: string | undefined;
+  /** Variables that the entry refers to but are not set here. */
+  readonly unset: readonly string[];
+  /** Secrets that were typed, by the ids that the entry refers to. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/** Name and scope of the entry to write. */
+interface Target {
+  readonly name: string;
+  readonly scope: EditableScope;
+}
+
+/** Parses `key=value` arguments; rejects an unknown key and suggests the nearest one. */
+function parseValues(preset: Preset, words: readonly string[]): Map<string, string> {
+  const needs = (preset.needs ?? []).map(({ key }) => key);
+  const known = 'package' in preset ? [...needs, VERSION] : needs;
+  const given = new Map<string, string>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    const key = word.slice(0, Math.max(at, 0));
+    if (at < 1) throw usage(`${JSON.stringify(word)} is no key=value.`, shape(preset));
+    if (!known.includes(key)) {
+      const [meant] = nearest(key, known);
+      throw usage(
+        `The preset ${preset.id} has no ${JSON.stringify(key)}.`,
+        meant === undefined ? shape(preset) : `Did you mean ${JSON.stringify(meant)}?`,
+      );
+    }
+    given.set(key, word.slice(at + 1));
+  }
+  return given;
+}
+
+/** Finds a value for every need. Asks on a terminal; otherwise throws an error that names the missing values. */
+async function fill(
+  context: Context,
+  preset: Preset,
+  given: ReadonlyMap<string, string>,
+  { name, scope }: Target,
+): Promise<Filled> {
+  const { env, output, cwd } = context;
+  const values: Record<string, string> = {};
+  const unset: string[] = [];
+  const secrets = new Map<string, string>();
+  const missing: Need[] = [];
+  for (const need of preset.needs ?? []) {
+    const value = given.get(need.key) ?? customary(need, env, scope);
+    if (value === undefined) missing.push(need);
+    else values[need.key] = absolutePath(need, checked(need, value, scope), { scope, cwd });
+  }
+  if (missing.length > 0 && !output.canAsk) throw lacking(preset, missing);
+  for (const need of missing) {
+    if (need.kind === 'argument') {
+      values[need.key] = absolutePath(need, await askForArgument(context, preset, need), { scope, cwd });
+      continue;
+    }
+    // A project's file is shared with people who have their own keys, and with agents that only support variables.
+    const secret = isForeign({ scope }) ? '' : await askForKey(context, preset, need);
+    const id = `${name}-${need.key}`;
+    if (secret === '') unset.push(need.variable);
+    else secrets.set(id, secret);
+    values[need.key] = secret === '' ? `\${${need.variable}}` : `\${input:${id}}`;
+  }
+  return { values, version: given.get(VERSION), unset, secrets };
+}
+
+/** Resolves a relative path from the person's folder, except for project scope, whose servers start in the project. */
+function absolutePath(
+  need: Need,
+  value: string,
+  { scope, cwd }: { readonly scope: EditableScope; readonly cwd: string },
+): string {
+  const isPath = need.kind === 'argument' && need.isPath === true && !isForeign({ scope });
+  return isPath && !/^(?:\$|~)/.test(value) ? resolve(cwd, value) : value;
+}
+
+function customary(need: Need, env: NodeJS.ProcessEnv, scope: EditableScope): string | undefined {
+  // A project's servers start in the project folder, and other agents that read it do not support ${PROJECT_DIR}.
+  if (need.kind === 'argument') return isForeign({ scope }) && need.isProject ? '.' : need.fallback;
+  return env[need.variable] ? `\${${need.variable}}` : undefined;
+}
+
+/** Rejects an empty value, and a secret in a project's file, which everyone with the project can read. */
+function checked(need: Need, value: string, scope: EditableScope): string {
+  if (value === '') throw usage(`${need.key} is empty.`, `It is ${need.description}.`);
+  if (need.kind === 'secret' && isForeign({ scope }) && !REFERENCE.test(value)) {
+    throw usage(
+      `Refusing to write a secret (${need.key}) into .mcp.json, which is shared.`,
+      `Set ${need.variable}, and leave ${need.key} out or write ${need.key}='\${${need.variable}}'.`,
+    );
+  }
+  return value;
+}
+
+type Argument = Extract<Need, { kind: 'argument' }>;
+type Secret = Extract<Need, { kind: 'secret' }>;
+
+async function askForArgument(context: Context, preset: Preset, need: Argument): Promise<string> {
+  const { askForText } = await import('../ask.ts');
+  const answer = (await askForText(context, `${preset.id} needs ${need.description}:`)).trim();
+  if (answer === '') throw lacking(preset, [need]);
+  return answer;
+}
+
+/** Asks for the secret, which is not written to a configuration file; '' if it comes from the environment. */
+async function askForKey(context: Context, { id }: Preset, need: Secret): Promise<string> {
+  const { askForSecret } = await import('../ask.ts');
+  const question = `${id} needs ${need.description} (${need.where}). It is kept in the system's keyring, or in a file that only you can read; leave it empty to take it from ${need.variable}.`;
+  return (await askForSecret(context, question)).trim();
+}
+
+function lacking(preset: Preset, missing: readonly Need[]): PlugboardError {
+  const what = missing.map((need) =>
+    need.kind === 'secret'
+      ? `${need.description} in ${need.variable}, which is not set (${need.where})`
+      : `${need.key}: ${need.description}`,
+  );
+  const how = missing.map((need) =>
+    need.kind === 'secret' ? `${need.key}='\${${need.variable}}'` : `${need.key}=…`,
+  );
+  return usage(
+    `The preset ${preset.id} needs ${what.join('; ')}.`,
+    `plugboard add --preset ${preset.id} ${how.join(' ')} adds it all the same.`,
+  );
+}
+
+function shape({ id, needs = [] }: Preset): string {
+  return `Write plugboard add --preset ${id} [name]${needs.map(({ key }) => ` [${key}=…]`).join('')}.`;
+}
+
+function usage(message: string, hint: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint });
 }

@@ -10,8 +10,8 @@ import { errorCode } from '../../lib/error-code.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 import type { Context } from '../cli-command.ts';
+import { programEnvironment } from '../lookup-places.ts';
 import { runningProgram } from '../own-program.ts';
-import { programEnvironment } from '../program-environment.ts';
 import {
   launchdPlist,
   type ServiceFile,

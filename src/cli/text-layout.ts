@@ -1,4 +1,7 @@
-/** Text layout for terminals: measures width, truncates, wraps, and aligns columns. */
+/** Text layout for terminals: measures width, truncates, wraps, labels, and aligns columns. */
+
+import { clean } from '../policy/clean.ts';
+import type { Output } from './output.ts';
 
 /** Space between two columns. */
 const GAP = '  ';
@@ -7,13 +10,24 @@ const GAP = '  ';
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const COMBINING = /\p{Mark}|\ufe0f/gu;
+/**
+ * Emoji of several code points, which take two cells together: with a skin tone, a variation selector, a keycap or
+ * joiners, and flags. Written out because `\p{RGI_Emoji}` and `Intl.Segmenter` take more than 10 ms at their first use.
+ */
+const SEQUENCE =
+  /\p{Emoji}(?:\p{Emoji_Modifier}|\ufe0f\u20e3?|\u200d\p{Emoji}\ufe0f?)+|\p{Regional_Indicator}{2}/u;
+const SEQUENCES = new RegExp(SEQUENCE, 'gu');
+/** One emoji sequence, or one code point. */
+const UNITS = new RegExp(`${SEQUENCE.source}|.`, 'gsu');
+const WIDE_CHAR = '宽';
 const ASCII = /^[\x20-\x7e]*$/;
 
 /** Returns the number of terminal cells of a clean text (without control characters and colours). */
 export function width(text: string): number {
   if (ASCII.test(text)) return text.length;
   let cells = 0;
-  for (const char of text.replace(COMBINING, '')) cells += WIDE.test(char) ? 2 : 1;
+  const chars = text.replace(SEQUENCES, WIDE_CHAR).replace(COMBINING, '');
+  for (const char of chars) cells += WIDE.test(char) ? 2 : 1;
   return cells;
 }
 
@@ -22,10 +36,10 @@ export function cut(text: string, cells: number): string {
   if (width(text) <= cells) return text;
   let out = '';
   let used = 0;
-  for (const char of text) {
-    const next = width(char);
+  for (const unit of text.match(UNITS) ?? []) {
+    const next = width(unit);
     if (used + next > cells - 1) break;
-    out += char;
+    out += unit;
     used += next;
   }
   return `${out.trimEnd()}…`;
@@ -39,7 +53,7 @@ function padStart(text: string, cells: number): string {
   return ' '.repeat(Math.max(0, cells - width(text))) + text;
 }
 
-export interface Column {
+interface Column {
   readonly align?: 'left' | 'right';
   /** Maximum width of the column on any terminal, in cells. */
   readonly max?: number;
@@ -47,7 +61,7 @@ export interface Column {
   readonly paint?: (cell: string, row: number) => string;
 }
 
-export interface LayoutOptions {
+interface LayoutOptions {
   readonly columns: readonly Column[];
   /** Maximum width of a line, in cells; undefined: unlimited. */
   readonly total: number | undefined;
@@ -100,4 +114,34 @@ export function wrap(text: string, cells: number | undefined): string[] {
   }
   lines.push(line);
   return lines;
+}
+
+/** Formats a note with a label, its following lines aligned with the first: `error: …`, `hint:  …`. */
+interface Label {
+  readonly text: string;
+  readonly paint: (text: string) => string;
+  /** Width of the label including the space after it, so that several notes align. */
+  readonly cells: number;
+}
+
+export function labelled(
+  { text: label, paint, cells }: Label,
+  text: string,
+  { noteColumns }: Output,
+): string {
+  const room = noteColumns === undefined ? undefined : noteColumns - cells;
+  const gap = ' '.repeat(cells - width(label));
+  return `${paint(label)}${gap}${wrap(clean(text), room).join(`\n${' '.repeat(cells)}`)}`;
+}
+
+/** A remainder this short is shown, because a note about it would take nearly as much space. */
+const SLACK_CHARS = 80;
+
+/** Truncates at a word after about `max` characters; undefined: the whole text. */
+export function shortened(text: string, max: number | undefined): string {
+  const whole = clean(text, { multiline: false });
+  if (max === undefined || whole.length <= max + SLACK_CHARS) return whole;
+  const space = whole.lastIndexOf(' ', max);
+  const kept = clean(whole.slice(0, space > max / 2 ? space : max), { multiline: false });
+  return `${kept}… (${whole.length - kept.length} more characters)`;
 }

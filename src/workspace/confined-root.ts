@@ -4,7 +4,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorCode } from '../lib/error-code.ts';
 import { openPinned, type PinnedFolder } from './pinned-folder.ts';
-import { asFileError, badPath, outside } from './refusals.ts';
+import { asFileError, badPath, outside } from './workspace-errors.ts';
 
 const MAX_PATH_CHARS = 4_096;
 

@@ -2,13 +2,13 @@
 
 import { readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Home } from '../config/home.ts';
-import type { EditedFile, FileEdit } from '../config/import/file-edits.ts';
-import { readValue } from '../config/import/write-program.ts';
-import { errorCode } from '../lib/error-code.ts';
-import { isRecord, valueAt } from '../lib/json.ts';
-import { replaceFile } from '../lib/locked-file.ts';
-import { makeFolder } from '../lib/make-folder.ts';
+import type { Home } from '../../config/home.ts';
+import type { EditedFile, FileEdit } from '../../config/import/file-edits.ts';
+import { readValue } from '../../config/import/write-program.ts';
+import { errorCode } from '../../lib/error-code.ts';
+import { isRecord, valueAt } from '../../lib/json.ts';
+import { replaceFile } from '../../lib/locked-file.ts';
+import { makeFolder } from '../../lib/make-folder.ts';
 
 /** The files may contain the agent's keys. */
 const FILE_MODE = 0o600;

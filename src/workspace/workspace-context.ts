@@ -4,9 +4,9 @@ import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Context } from '../kit/handler-context.ts';
 import type { ToolResult } from '../kit/handler-results.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Children } from './children.ts';
+import type { Children } from './child-processes.ts';
+import type { Root } from './confined-root.ts';
 import type { Programs } from './programs.ts';
-import type { Root } from './root.ts';
 
 export interface Workspace {
   readonly root: Root;

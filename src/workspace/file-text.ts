@@ -2,7 +2,7 @@
 
 import { readSync } from 'node:fs';
 import type { OpenFile } from './open-file.ts';
-import { badPath } from './refusals.ts';
+import { badPath } from './workspace-errors.ts';
 
 /** A NUL byte within this many first bytes marks a file as binary, as in git. */
 const SNIFFED_BYTES = 8_000;

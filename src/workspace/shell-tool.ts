@@ -2,7 +2,7 @@
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { clean } from '../policy/clean.ts';
-import { answer, type Workspace } from './workspace.ts';
+import { answer, type Workspace } from './workspace-context.ts';
 
 const DEFAULT_MS = 120_000;
 const MAX_MS = 3_600_000;

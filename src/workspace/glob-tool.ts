@@ -2,9 +2,8 @@
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import { Git } from './git.ts';
-import { filesByGit } from './project-files.ts';
 import { searchInThread } from './search-thread.ts';
-import { answer, type Call, readOnly, type Workspace } from './workspace.ts';
+import { answer, type Call, readOnly, type Workspace } from './workspace-context.ts';
 
 const MAX_FILES = 1_000;
 const MAX_PATTERN_CHARS = 1_000;
@@ -76,4 +75,21 @@ export async function ownFiles(
   const git = await Git.open(workspace, { signal }).catch(() => undefined);
   signal.throwIfAborted();
   return filesByGit(git, folder, signal);
+}
+
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/** Returns paths relative to the folder; undefined if git cannot list them, and the folder must be walked. */
+async function filesByGit(
+  git: Git | undefined,
+  folder: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  if (git === undefined) return undefined;
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate', '--', '.'];
+  const { code, stdout, dropped } = await git.run(args, { cwd: folder, signal, maxBytes: MAX_LIST_BYTES });
+  if (code !== 0 || dropped.stdout > 0) return undefined;
+  const files = stdout.toString('utf8').split('\0').filter(Boolean);
+  // No files: the folder itself is ignored, and was requested explicitly.
+  return files.length === 0 ? undefined : files;
 }

@@ -1,4 +1,4 @@
-/** Saves results of calls to files: the bytes of images, audio and resources, or the text. */
+/** Prints the content of results as text, and saves it to files. */
 
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -6,8 +6,54 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import { clean } from '../policy/clean.ts';
 import type { Context } from './cli-command.ts';
-import { resultText, type ToolResult } from './result-text.ts';
+
+/** Formats a call's result for people: text unchanged, other content as one line that describes it. */
+interface ToolResult {
+  readonly content: readonly unknown[];
+  readonly structuredContent?: unknown;
+}
+
+export function resultText(result: ToolResult): string {
+  const parts = result.content.map(blockText);
+  const hasText = result.content.some((block) => isRecord(block) && block['type'] === 'text');
+  if (!hasText && result.structuredContent !== undefined) {
+    parts.push(clean(JSON.stringify(result.structuredContent, null, 2)));
+  }
+  return parts.join('\n');
+}
+
+function blockText(block: unknown): string {
+  if (!isRecord(block)) return clean(JSON.stringify(block) ?? '');
+  const { type } = block;
+  if (type === 'text') return clean(String(block['text'] ?? ''));
+  if (type === 'image' || type === 'audio') return `[${type}: ${mimeOf(block)}, ${sizeOf(block['data'])}]`;
+  if (type === 'resource_link') return `[link: ${oneLine(block['name'])} ${oneLine(block['uri'])}]`;
+  if (type === 'resource' && isRecord(block['resource'])) return resourceText(block['resource']);
+  return clean(JSON.stringify(block, null, 2));
+}
+
+function resourceText(resource: Readonly<Record<string, unknown>>): string {
+  const { text, blob } = resource;
+  if (typeof text === 'string') return clean(text);
+  return `[resource: ${oneLine(resource['uri'])}, ${mimeOf(resource)}, ${sizeOf(blob)}]`;
+}
+
+function mimeOf(block: Readonly<Record<string, unknown>>): string {
+  return oneLine(block['mimeType'] ?? 'unknown type');
+}
+
+function oneLine(value: unknown): string {
+  return clean(String(value ?? ''), { multiline: false });
+}
+
+/** Returns the decoded size of base64 text. */
+function sizeOf(data: unknown): string {
+  if (typeof data !== 'string') return 'no data';
+  const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
+  return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024).toLocaleString('en')} KiB`;
+}
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -39,6 +85,7 @@ export async function saveImages(context: Context, result: ToolResult, folder: s
   }
 }
 
+/** Saves results of calls to files: the bytes of images, audio and resources, or the text. */
 export async function writeTo({ output }: Context, file: string, bytes: Uint8Array): Promise<void> {
   await writeFile(file, bytes).catch((cause: unknown) => refuse(file, cause));
   output.note(`${bytes.length.toLocaleString('en')} bytes written to ${file}`);

@@ -2,14 +2,14 @@
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import type { ToolResult } from '../kit/handler-results.ts';
-import { ownFiles } from './glob.ts';
+import type { Place } from './confined-root.ts';
+import { ownFiles } from './glob-tool.ts';
 import { withFile } from './open-file.ts';
 import type { PinnedFolder } from './pinned-folder.ts';
 import { searchWithRipgrep } from './ripgrep.ts';
-import type { Place } from './root.ts';
 import type { GrepJob, Row } from './search-job.ts';
 import { type Searched, searchInThread } from './search-thread.ts';
-import { answer, type Call, readOnly, type Workspace } from './workspace.ts';
+import { answer, type Call, readOnly, type Workspace } from './workspace-context.ts';
 
 const DEFAULT_RESULTS = 200;
 const MAX_RESULTS = 2_000;

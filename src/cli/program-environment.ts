@@ -1,9 +1,0 @@
-/** Returns the environment for looking up system programs, without search paths into the project (A24). */
-
-import { findProjectRoot } from '../config/home.ts';
-import { environmentOutside } from '../lib/find-program.ts';
-import type { Context } from './cli-command.ts';
-
-export function programEnvironment({ env, cwd }: Pick<Context, 'env' | 'cwd'>): NodeJS.ProcessEnv {
-  return environmentOutside(env, findProjectRoot(cwd));
-}
