@@ -102,7 +102,7 @@ describe('A22: a denied server', () => {
     const dist = new URL('../../dist/', import.meta.url).href;
     const program = `
       import { createHost } from ${JSON.stringify(`${dist}index.js`)};
-      import { workspaceEntries } from ${JSON.stringify(`${dist}workspace/entry.js`)};
+      import { workspaceEntries } from ${JSON.stringify(`${dist}workspace/workspace-entry.js`)};
       const host = await createHost({ watch: false, builtIn: workspaceEntries });
       await host.ready();
       process.stdout.write(JSON.stringify(host.servers().map(({ name, status }) => [name, status])));
