@@ -36,7 +36,7 @@ const GIT_VARIABLES: readonly string[] = [
 ];
 
 /** Keys of an entry that do not depend on how the server is started. */
-type Permissions = Omit<EntryBase, 'pins' | 'sandbox' | 'unapproved'>;
+type EntryKeys = Omit<EntryBase, 'pins' | 'sandbox' | 'unapproved'>;
 
 /**
  * Returns the built-in server of a host that serves agents, most of which have their own file tools. `wanted`: true for
@@ -68,7 +68,7 @@ export async function workspaceList({ entry }: ServerSpec): Promise<CachedList |
 }
 
 /** Trusted, because we wrote its annotations; the shell asks before each call. Given keys take precedence. */
-function permissions(shell: boolean, given: Permissions): Permissions {
+function permissions(shell: boolean, given: EntryKeys): EntryKeys {
   const tools = shell ? { [SHELL]: { approval: 'prompt' as const }, ...given.tools } : given.tools;
   return { trusted: true, ...given, ...(tools === undefined ? {} : { tools }) };
 }
@@ -102,7 +102,7 @@ function listFile(): URL {
 }
 
 /** Options of `workspaceServer`. */
-export interface WorkspaceServerOptions extends Permissions {
+export interface WorkspaceServerOptions extends EntryKeys {
   /** The folder that its tools are confined to; default: the project of the host. */
   readonly root?: string | undefined;
   /** Whether it also has the shell tool, which requires approval for each call, and git may run hooks. */
