@@ -115,6 +115,7 @@ class DeclarationReader {
         return typeof value === 'string' ? [`${path} = ${JSON.stringify(value)}`] : [];
       }
       case 'TSTypeReference': {
+        if (nameOf(found['typeName']) === 'Omit') return this.#withoutOmitted(file, found, path, depth);
         const given = each(node(found['typeArguments'])?.['params']);
         const members = this.members(file, nameOf(found['typeName']), path, depth + 1);
         return [
@@ -125,6 +126,16 @@ class DeclarationReader {
       default:
         return [];
     }
+  }
+
+  #withoutOmitted(file: string, omit: Node, path: string, depth: number): string[] {
+    const [whole, keys] = nodes(node(omit['typeArguments'])?.['params']);
+    const omitted = this.#ofType(file, keys, '', depth + 1).map(
+      (key) => `${path}.${JSON.parse(key.slice(3))}`,
+    );
+    return this.#ofType(file, whole, path, depth + 1).filter(
+      (member) => !omitted.some((name) => member === name || /^[. ]/.test(member.split(name)[1] ?? '')),
+    );
   }
 
   #body(file: string): readonly Node[] {
