@@ -50,7 +50,7 @@ beforeAll(async () => {
   gateway.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  while (!printed.endsWith('Ctrl-C.\n')) await once(gateway.stdout ?? gateway, 'data');
+  while (!printed.endsWith('Ctrl-C to stop.\n')) await once(gateway.stdout ?? gateway, 'data');
   url = /at (http:\S+)/.exec(printed)?.[1] ?? '';
   for (const { lines } of connectLines({ url, token: TOKEN }))
     for (const line of lines) expect(printed).toContain(`    ${line}\n`);

@@ -60,7 +60,7 @@ async function startGateway(port: string, ...flags: string[]): Promise<void> {
   gateway.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  while (!printed.endsWith('Ctrl-C.\n')) await once(gateway.stdout ?? gateway, 'data');
+  while (!printed.endsWith('Ctrl-C to stop.\n')) await once(gateway.stdout ?? gateway, 'data');
   url = /at (http:\S+)/.exec(printed)?.[1] ?? '';
 }
 
