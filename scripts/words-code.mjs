@@ -35,7 +35,7 @@ export function parsed(code, file) {
   return { program, lineOf: lines(code), isData: DATA.has(file) };
 }
 
-/** Lists of words as servers and people write them: data, not texts of ours. */
+/** Lists of words as servers and people write them: data, not our own texts. */
 const DATA = new Set(['src/catalog/search/terms.ts', 'src/policy/scan-rules.ts', 'src/policy/scan-words.ts']);
 
 /** Avoided words in strings of at least three words: `[line, word, instead]`. */

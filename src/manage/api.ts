@@ -177,7 +177,7 @@ const MEANING: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   429: 'Too many wrong tokens, or too many readers; Retry-After says when to come back.',
-  500: 'A fault of ours.',
+  500: 'An internal error.',
   502: 'The server could not be reached, or did not answer as it should.',
   504: 'The server took too long.',
 };

@@ -142,9 +142,9 @@ describe('F57: acceptCallResult', () => {
     ['lines', 'aG\r\nk=\n', 'aGk='],
     ['the URL-safe alphabet', '-_-_', '+/+/'],
     ['missing padding', 'aGk', 'aGk='],
-  ])('repairs base64 with %s', (_, data, mended) => {
+  ])('repairs base64 with %s', (_, data, repaired) => {
     const { result } = acceptCallResult({ content: [{ type: 'image', data, mimeType: 'image/png' }] });
-    expect(result.content).toEqual([{ type: 'image', data: mended, mimeType: 'image/png' }]);
+    expect(result.content).toEqual([{ type: 'image', data: repaired, mimeType: 'image/png' }]);
   });
 
   it('bounds its warnings, and survives what cannot be serialised', () => {
