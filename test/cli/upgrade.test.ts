@@ -7,8 +7,10 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Release, tryHold } from '../../src/lib/locked-file.ts';
 import { Agent } from '../daemon/agent.ts';
+import { until } from '../world/until.ts';
 
 const exec = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,6 +37,16 @@ const env = {
   PLUGBOARD_CREDENTIALS: 'file',
 };
 const agents: Agent[] = [];
+
+// The files of 0.1.0 have its folder in them, and hashes of it, so all runs on a machine share the folder: one at a time.
+let release: Release | undefined;
+beforeAll(() =>
+  until('the folder of 0.1.0 is free', async () => {
+    release = await tryHold(`${root}.lock`);
+    return release !== undefined;
+  }),
+);
+afterAll(() => release?.());
 
 beforeEach(() => {
   rmSync(root, { recursive: true, force: true });
