@@ -59,8 +59,15 @@ export function styleOfMessages({ program, lineOf }, builders) {
     if (place?.message !== undefined) check(node.arguments[place.message], messageFault);
     if (place?.hint !== undefined) check(node.arguments[place.hint], hintFault);
     if (node.type === 'Property' && keyOf(node) === 'hint') check(node.value, hintFault);
+    if (node.type === 'ObjectExpression') check(problemText(node), messageFault);
   });
   return found;
+}
+
+/** The message of a problem: an object literal with a message and its file, server or hint. */
+function problemText({ properties }) {
+  const isProblem = properties.some((property) => ['file', 'hint', 'server'].includes(keyOf(property)));
+  return isProblem ? properties.find((property) => keyOf(property) === 'message')?.value : undefined;
 }
 
 /** Exported functions that make an error of a message or a hint that they are called with. */
@@ -142,7 +149,9 @@ function messageFault({ text, isStart, isEnd }) {
 
 function hintFault({ text, isStart, isEnd }) {
   if (isStart && beginsLowerCase(text)) return 'a hint begins with a capital letter';
-  if (isEnd && text !== '' && !/[.?!…]$/.test(text)) return 'a hint ends with a period';
+  // A command or an example after a colon ends as it is copied.
+  const endsAsTyped = /: \S.*$/.test(text);
+  if (isEnd && text !== '' && !endsAsTyped && !/[.?!…]$/.test(text)) return 'a hint ends with a period';
   return undefined;
 }
 
@@ -208,27 +217,45 @@ function placeOf(node, known) {
   return undefined;
 }
 
-/** Functions that pass one of their parameters on as the message or the hint of an error. */
+/** Functions that pass one of their parameters on as the message or the hint of an error, also through each other. */
 function buildersOf(program) {
   const found = new Map();
+  const functions = functionsOf(program);
+  for (let before = -1; before < found.size; ) {
+    before = found.size;
+    for (const [name, { params, body }] of functions) {
+      const place = placeOfParams(params, body, found);
+      if (place !== undefined) found.set(name, place);
+    }
+  }
+  return found;
+}
+
+/** Declared functions and arrow functions that a constant holds, by name. */
+function functionsOf(program) {
+  const found = new Map();
   walk(program, (node) => {
-    if (node.type !== 'FunctionDeclaration' || !node.id) return;
-    const names = node.params.map((param) =>
-      param.type === 'AssignmentPattern' ? param.left.name : param.name,
-    );
-    const place = {};
-    const note = (kind, value) => {
-      const index = value?.type === 'Identifier' ? names.indexOf(value.name) : -1;
-      if (index >= 0) place[kind] = index;
-    };
-    walk(node.body, (inner) => {
-      const at = placeOf(inner, new Map());
-      if (at !== undefined) note('message', inner.arguments[at.message]);
-      if (inner.type === 'Property' && keyOf(inner) === 'hint') note('hint', inner.value);
-    });
-    if (place.message !== undefined || place.hint !== undefined) found.set(node.id.name, place);
+    if (node.type === 'FunctionDeclaration' && node.id) found.set(node.id.name, node);
+    if (node.type === 'VariableDeclarator' && node.init?.type === 'ArrowFunctionExpression')
+      found.set(node.id.name, node.init);
   });
   return found;
+}
+
+function placeOfParams(params, body, known) {
+  const names = params.map((param) => (param.type === 'AssignmentPattern' ? param.left.name : param.name));
+  const place = {};
+  const note = (kind, value) => {
+    const index = value?.type === 'Identifier' ? names.indexOf(value.name) : -1;
+    if (index >= 0) place[kind] = index;
+  };
+  walk(body, (inner) => {
+    const at = placeOf(inner, known);
+    if (at?.message !== undefined) note('message', inner.arguments[at.message]);
+    if (at?.hint !== undefined) note('hint', inner.arguments[at.hint]);
+    if (inner.type === 'Property' && keyOf(inner) === 'hint') note('hint', inner.value);
+  });
+  return place.message === undefined && place.hint === undefined ? undefined : place;
 }
 
 function importedBuilders(program, builders) {

@@ -10,7 +10,7 @@ export const EXIT_STATUS = {
   USAGE: 2,
   /** An entry or a variable is invalid. Fix what the message names. */
   CONFIG_INVALID: 2,
-  /** A file that has to be changed does not parse or cannot be written. Fix the file; it was not changed. */
+  /** A file that must be changed does not parse or cannot be written. Fix the file; it was not changed. */
   CONFIG_UNWRITABLE: 2,
   /** No server has this name. The hint has the nearest ones. */
   UNKNOWN_SERVER: 2,

@@ -1,18 +1,18 @@
-/** The way to the gateway: the token, requests, and the stream of events. */
+/** Client of the gateway's management API: token, requests and event stream. */
 
 const TOKEN_KEY = 'plugboard-token';
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 15_000;
-/** The gateway says something at least every 15 seconds. */
-const SILENCE_MS = 45_000;
+/** The gateway sends a heartbeat every 15 seconds; the stream is reopened after this long without data. */
+const IDLE_TIMEOUT_MS = 45_000;
 
-/** Taken out of the address at once, so that it is in no history and no picture of the window. */
+/** Returns the token; one in the URL is stored and removed from it, to keep it out of history and screenshots. */
 export function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (given === null) return sessionStorage.getItem(TOKEN_KEY);
-  setToken(given);
+  const fromUrl = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (fromUrl === null) return sessionStorage.getItem(TOKEN_KEY);
+  setToken(fromUrl);
   history.replaceState(null, '', location.pathname);
-  return given;
+  return fromUrl;
 }
 
 export function setToken(token) {
@@ -21,7 +21,7 @@ export function setToken(token) {
 
 export class ApiError extends Error {
   constructor(status, error) {
-    super(error.message ?? `The gateway answered ${status}.`);
+    super(error.message ?? `The gateway responded with ${status}.`);
     this.status = status;
     this.code = error.code;
     this.hint = error.hint;
@@ -41,7 +41,7 @@ export async function api(method, path, body, signal) {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, { message: 'The gateway cannot be reached.', hint: 'Is it still running?' });
+    throw new ApiError(0, { message: 'The gateway cannot be reached', hint: 'Is it still running?' });
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new ApiError(response.status, answer.error ?? {});
@@ -53,17 +53,18 @@ export function serverPath(name, rest = '') {
 }
 
 /**
- * Reads events for as long as the page lives. Comes back by itself and goes on where it was; `handlers.missed` is
- * called when too much was missed, `handlers.connected` whenever the stream opens or breaks.
+ * Reads the event stream until a 401, reconnecting with backoff and resuming after the last event. Calls
+ * `handlers.connected` when the stream opens or closes, and `handlers.missed` if the gateway no longer has all events
+ * since the last one.
  */
 export async function followEvents(handlers) {
   let lastId;
-  let wait = FIRST_RETRY_MS;
+  let retryMs = FIRST_RETRY_MS;
   for (;;) {
     try {
       await readStream(lastId, handlers, (id) => {
         lastId = id;
-        wait = FIRST_RETRY_MS;
+        retryMs = FIRST_RETRY_MS;
       });
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return handlers.refused();
@@ -71,45 +72,45 @@ export async function followEvents(handlers) {
     handlers.connected(false);
     await new Promise((resolve) => {
       endWait = resolve;
-      setTimeout(resolve, wait);
+      setTimeout(resolve, retryMs);
     });
-    wait = Math.min(wait * 2, MAX_RETRY_MS);
+    retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
   }
 }
 
 let endWait = () => {};
 
-/** Tries at once instead of after the wait. */
+/** Reconnects now instead of after the backoff. */
 export function retryNow() {
   endWait();
 }
 
-async function readStream(lastId, handlers, seen) {
-  const quiet = new AbortController();
-  let timer = setTimeout(() => quiet.abort(), SILENCE_MS);
+async function readStream(lastId, handlers, onEventId) {
+  const idle = new AbortController();
+  let timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
   const headers = { authorization: `Bearer ${sessionStorage.getItem(TOKEN_KEY)}` };
   if (lastId !== undefined) headers['last-event-id'] = lastId;
   try {
-    const response = await fetch('/api/events', { headers, signal: quiet.signal });
+    const response = await fetch('/api/events', { headers, signal: idle.signal });
     if (!response.ok) throw new ApiError(response.status, {});
     handlers.connected(true);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
+    let buffered = '';
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       clearTimeout(timer);
-      timer = setTimeout(() => quiet.abort(), SILENCE_MS);
-      const parts = (rest + value).split('\n\n');
-      rest = parts.pop() ?? '';
-      for (const part of parts) dispatch(part, handlers, seen);
+      timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
+      const parts = (buffered + value).split('\n\n');
+      buffered = parts.pop() ?? '';
+      for (const part of parts) dispatch(part, handlers, onEventId);
     }
   } finally {
     clearTimeout(timer);
   }
 }
 
-function dispatch(part, handlers, seen) {
+function dispatch(part, handlers, onEventId) {
   const fields = {};
   for (const line of part.split('\n')) {
     const colon = line.indexOf(': ');
@@ -118,5 +119,5 @@ function dispatch(part, handlers, seen) {
   if (fields.event === undefined) return;
   if (fields.event === 'missed') return handlers.missed();
   handlers.event(fields.event, JSON.parse(fields.data));
-  if (fields.id !== undefined) seen(fields.id);
+  if (fields.id !== undefined) onEventId(fields.id);
 }

@@ -1,4 +1,4 @@
-/** The view of calls: a strip of the last minutes, and every call with how long it took and how it went. */
+/** The calls view: a chart of the last three minutes, and a list of calls with duration and outcome. */
 
 import { columns } from './charts.js';
 import { duration, h, plural, props, replace } from './dom.js';
@@ -9,8 +9,8 @@ const SLICES = 90;
 const SLICE_MS = 2_000;
 const DRAW_MS = 100;
 const STRIP_MS = 500;
-/** Bars are compared among so many of the newest calls. */
-const MEASURED = 300;
+/** The duration bars are scaled to the slowest of this many newest calls. */
+const SCALED_CALLS = 300;
 const OUTCOMES = {
   ok: ['good', 'ok'],
   'tool-error': ['warn', 'tool error'],
@@ -19,7 +19,7 @@ const OUTCOMES = {
   cancelled: ['calm', 'cancelled'],
   timeout: ['bad', 'timeout'],
 };
-const SHOWS = {
+const FILTERS = {
   all: () => true,
   running: ({ outcome }) => outcome === undefined,
   failed: ({ outcome }) => outcome !== undefined && outcome !== 'ok',
@@ -34,24 +34,24 @@ const clock = new Intl.DateTimeFormat('en-GB', {
 
 export function callsView() {
   const strip = h('div.strip');
-  const counted = h('span.counted', props({ role: 'status' }));
-  const chosen = h('div.segments', props({ role: 'radiogroup', aria: { label: 'Which calls' } }));
-  const filter = h('select', props({ aria: { label: 'Only of one server' } }));
-  let which = 'all';
+  const countLabel = h('span.counted', props({ role: 'status' }));
+  const filterButtons = h('div.segments', props({ role: 'radiogroup', aria: { label: 'Which calls' } }));
+  const filter = h('select', props({ aria: { label: 'Only one server' } }));
+  let selectedFilter = 'all';
   let longest = 1;
-  let isDue = false;
+  let isScheduled = false;
   let stripAt = 0;
-  for (const name of Object.keys(SHOWS)) {
-    chosen.append(
+  for (const name of Object.keys(FILTERS)) {
+    filterButtons.append(
       h(
         'button',
         props({
           type: 'button',
           role: 'radio',
-          aria: { checked: String(name === which) },
+          aria: { checked: String(name === selectedFilter) },
           onclick: (event) => {
-            which = name;
-            for (const each of chosen.children)
+            selectedFilter = name;
+            for (const each of filterButtons.children)
               each.setAttribute('aria-checked', String(each === event.currentTarget));
             draw();
           },
@@ -65,13 +65,18 @@ export function callsView() {
     rowHeight: 36,
     render: drawRow,
     keyOf: ({ id }) => id,
-    printOf: ({ outcome, progress }) => `${outcome} ${progress?.progress} ${longest}`,
+    fingerprintOf: ({ outcome, progress }) => `${outcome} ${progress?.progress} ${longest}`,
     empty: () =>
-      which === 'all' ? 'Nothing was called yet. Calls of every client appear here as they happen.' : 'None.',
+      selectedFilter === 'all' ? 'No calls yet. Calls of all clients appear here live.' : 'None.',
   });
   const element = h(
     'div.calls',
-    h('div.head', h('div.head-line', h('h1', 'Calls'), counted), strip, h('div.controls', chosen, filter)),
+    h(
+      'div.head',
+      h('div.head-line', h('h1', 'Calls'), countLabel),
+      strip,
+      h('div.controls', filterButtons, filter),
+    ),
     h(
       'div.call-row.call-heads',
       props({ aria: { hidden: 'true' } }),
@@ -86,20 +91,22 @@ export function callsView() {
 
   function draw() {
     if (!element.isConnected) return;
-    const of = filter.value;
-    const wanted =
-      which === 'all' && of === ''
+    const onlyServer = filter.value;
+    const filtered =
+      selectedFilter === 'all' && onlyServer === ''
         ? store.calls
-        : store.calls.filter((call) => SHOWS[which](call) && (of === '' || call.server === of));
-    const { length } = wanted;
-    let most = 1;
-    for (let at = Math.max(0, length - MEASURED); at < length; at += 1)
-      most = Math.max(most, wanted[at].ms ?? 0);
-    // In steps, so that not every new call makes all bars anew.
-    longest = 2 ** Math.ceil(Math.log2(most));
-    list.show(length, (at) => wanted[length - 1 - at]);
+        : store.calls.filter(
+            (call) => FILTERS[selectedFilter](call) && (onlyServer === '' || call.server === onlyServer),
+          );
+    const { length } = filtered;
+    let maxMs = 1;
+    for (let at = Math.max(0, length - SCALED_CALLS); at < length; at += 1)
+      maxMs = Math.max(maxMs, filtered[at].ms ?? 0);
+    // Rounded up to a power of two, so that a new call rarely redraws every bar.
+    longest = 2 ** Math.ceil(Math.log2(maxMs));
+    list.show(length, (at) => filtered[length - 1 - at]);
     const { running } = store;
-    counted.textContent = `${plural(length, 'call')}${running === 0 ? '' : `, ${running} running`}`;
+    countLabel.textContent = `${plural(length, 'call')}${running === 0 ? '' : `, ${running} running`}`;
     if (Date.now() - stripAt > STRIP_MS) drawStrip();
   }
 
@@ -124,13 +131,13 @@ export function callsView() {
 
   function drawFilter() {
     const names = store.servers.map(({ name }) => name);
-    const now = filter.value;
+    const selected = filter.value;
     replace(
       filter,
       h('option', props({ value: '' }), 'All servers'),
       ...names.map((name) => h('option', props({ value: name }), name)),
     );
-    filter.value = names.includes(now) ? now : '';
+    filter.value = names.includes(selected) ? selected : '';
   }
 
   function drawRow(call, row) {
@@ -142,13 +149,13 @@ export function callsView() {
       props({ data: { tone } }),
       h('span'),
     );
-    const part =
+    const fraction =
       call.ms === undefined
         ? total > 0
           ? progress / total
           : 0.3
         : Math.max(0.008, Math.sqrt(call.ms / longest));
-    bar.firstElementChild.style.width = `${Math.min(1, part) * 100}%`;
+    bar.firstElementChild.style.width = `${Math.min(1, fraction) * 100}%`;
     replace(
       row,
       h('span.time', clock.format(call.at)),
@@ -161,23 +168,23 @@ export function callsView() {
           : call.code.toLowerCase().replaceAll('_', ' '),
       ),
       h('span.what', h('strong', call.tool), h('span', call.server)),
-      h('span.took', bar, h('span', call.ms === undefined ? progressWord(call.progress) : duration(call.ms))),
+      h('span.took', bar, h('span', call.ms === undefined ? progressText(call.progress) : duration(call.ms))),
       h('span.session', call.session),
     );
   }
 
   filter.addEventListener('change', draw);
-  // Often enough to look live, however many there are.
+  // Redraws at a fixed rate, independent of the rate of calls.
   watch(['calls'], () => {
-    if (isDue) return;
-    isDue = true;
+    if (isScheduled) return;
+    isScheduled = true;
     setTimeout(() => {
-      isDue = false;
+      isScheduled = false;
       draw();
     }, DRAW_MS);
   });
   watch(['servers'], drawFilter);
-  // Time goes on also while nothing is called.
+  // The chart moves with time, also without new calls.
   setInterval(() => {
     if (element.isConnected && !document.hidden) drawStrip();
   }, SLICE_MS);
@@ -185,7 +192,7 @@ export function callsView() {
   return { element, draw, focus: () => list.element.focus() };
 }
 
-function progressWord(progress) {
+function progressText(progress) {
   if (progress === undefined) return 'running';
   const { progress: done, total } = progress;
   return total > 0 ? `${Math.round((done / total) * 100)} %` : String(done);

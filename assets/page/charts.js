@@ -1,8 +1,8 @@
-/** Small drawings made of numbers: how long calls took, and what definitions cost. */
+/** Small SVG charts: call durations, token costs and calls over time. */
 
 import { svg } from './dom.js';
 
-/** Durations as bars, newest at the right; heights on a square root, so that one slow call does not flatten the rest. */
+/** Draws durations as bars, newest last; heights are square roots, so that one slow call does not flatten the rest. */
 export function bars(values, { width, height, slots = 60, label }) {
   const shown = values.slice(-slots);
   const top = Math.sqrt(Math.max(...shown, 1));
@@ -20,19 +20,19 @@ export function bars(values, { width, height, slots = 60, label }) {
     },
     svg('line.base', { x1: 0, x2: width, y1: height - 0.5, y2: height - 0.5 }),
     ...shown.map((value, at) => {
-      const tall = Math.max(1.5, (Math.sqrt(value) / top) * (height - 2));
+      const barHeight = Math.max(1.5, (Math.sqrt(value) / top) * (height - 2));
       return svg('rect', {
         x: ((offset + at) * step).toFixed(2),
-        y: (height - tall).toFixed(2),
+        y: (height - barHeight).toFixed(2),
         width: Math.max(0.8, step - 0.8).toFixed(2),
-        height: tall.toFixed(2),
+        height: barHeight.toFixed(2),
         rx: 0.6,
       });
     }),
   );
 }
 
-/** A part of a whole as a line that is partly filled. */
+/** Draws `part` of `whole` as a partly filled line. */
 export function share(part, whole, { width, label }) {
   const filled = whole === 0 ? 0 : Math.min(width, Math.max(part === 0 ? 0 : 2, (part / whole) * width));
   return svg(
@@ -50,7 +50,7 @@ export function share(part, whole, { width, label }) {
   );
 }
 
-/** Calls over time: one column for each slice, failures on top. */
+/** Draws one column for each time slice, with failures on top. */
 export function columns(slices, { width, height, label }) {
   const top = Math.max(...slices.map(({ good, bad }) => good + bad), 1);
   const step = width / slices.length;
@@ -59,19 +59,19 @@ export function columns(slices, { width, height, label }) {
     { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
     svg('line.base', { x1: 0, x2: width, y1: height - 0.5, y2: height - 0.5 }),
     ...slices.flatMap(({ good, bad }, at) => {
-      const tall = (amount) => (amount / top) * (height - 3);
+      const barHeight = (amount) => (amount / top) * (height - 3);
       const column = (name, amount, below) =>
         amount === 0
           ? []
           : [
               svg(`rect.${name}`, {
                 x: (at * step + 0.5).toFixed(2),
-                y: (height - below - Math.max(1.5, tall(amount))).toFixed(2),
+                y: (height - below - Math.max(1.5, barHeight(amount))).toFixed(2),
                 width: Math.max(1, step - 1).toFixed(2),
-                height: Math.max(1.5, tall(amount)).toFixed(2),
+                height: Math.max(1.5, barHeight(amount)).toFixed(2),
               }),
             ];
-      return [...column('good', good, 0), ...column('bad', bad, tall(good))];
+      return [...column('good', good, 0), ...column('bad', bad, barHeight(good))];
     }),
   );
 }

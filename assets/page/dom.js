@@ -1,21 +1,21 @@
 /**
- * Making elements. Text is only ever set as text, and properties only come from `props`, which only this page's own code
- * calls: no value of a server can become markup or a property, whatever its type is.
+ * Creates elements. Text is always set as text, and properties are only set through `props`, which only this page's
+ * code calls: a server's value cannot become markup or a property, whatever its type.
  */
 
 import { replaceUnseen, withoutHidden } from './hidden-text.js';
 
-/** Text of someone else, fit to be shown, by the same definition of hidden text as everywhere. */
+/** Returns a value as text without hidden characters, as defined in `src/policy/hidden-text.ts`. */
 export function plain(value) {
   return withoutHidden(asText(value));
 }
 
-/** The same with every unseen character written out, for values that a person decides on. */
+/** Returns a value as text with hidden characters escaped, for values that a person has to judge. */
 export function revealed(value) {
   return replaceUnseen(asText(value), (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
 }
 
-/** Any value as text; `String()` would call members that a server can choose. */
+/** Converts a value to text; objects become JSON, because `String()` would use members that a server sent. */
 function asText(value) {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null)
@@ -27,7 +27,7 @@ function asText(value) {
   }
 }
 
-/** Made by `props` only: JSON has no instances. */
+/** Only created by `props`: parsed JSON cannot contain an instance. */
 class Props {
   #members;
 
@@ -45,7 +45,7 @@ class Props {
   }
 }
 
-/** The properties of an element, as the first child of `h`; see `SETTERS` for which there are. */
+/** Wraps properties of an element, to be passed to `h` as a child; `SETTERS` lists the allowed ones. */
 export function props(members) {
   return new Props(members);
 }
@@ -61,29 +61,29 @@ const asNumber = (element, value, name) => {
 };
 const asAttribute = (element, value, name) => element.setAttribute(name, plain(value));
 const asListener = (element, value, name) => {
-  if (typeof value !== 'function') throw new Error(`${name} has to be a function`);
+  if (typeof value !== 'function') throw new Error(`${name} must be a function`);
   element.addEventListener(name.slice(2), value);
 };
-/** Only what the pattern knows: an address decides what is loaded or where a click leads. */
+/** Sets a URL attribute; throws unless it matches, because it decides what is loaded or where a click leads. */
 const asAddress = (pattern) => (element, value, name) => {
   if (typeof value !== 'string' || !pattern.test(value))
     throw new Error(`${name} has an address that is not allowed`);
   element.setAttribute(name, value);
 };
-const each = (prefix) => (element, values) => {
+const prefixed = (prefix) => (element, values) => {
   for (const [name, value] of Object.entries(values)) {
     if (!/^[a-z]+$/.test(name)) throw new Error(`${prefix}${name} is not an attribute that the page sets`);
     element.setAttribute(`${prefix}${name}`, plain(value));
   }
 };
 
-/** Every property that this page sets. Style, markup, frames, names and ids of servers are not among them. */
+/** Every property that `props` can set. Excludes style, markup, frames, names and ids on purpose. */
 const SETTERS = {
   alt: asString,
-  aria: each('aria-'),
+  aria: prefixed('aria-'),
   autocomplete: asString,
   controls: asFlag,
-  data: each('data-'),
+  data: prefixed('data-'),
   disabled: asFlag,
   for: asAttribute,
   href: asAddress(/^#[a-z]+$/),
@@ -102,22 +102,22 @@ const SETTERS = {
   tabIndex: asNumber,
   title: asString,
   type: asString,
-  // Exact: it is compared with what was chosen, and never shown.
+  // Not cleaned: it is compared with the selected value and never shown.
   value: (element, value) => {
     element.value = asText(value);
   },
 };
 
 /**
- * An element: `h('p.note', props({ title: 'x' }), 'text', child)`. Children are elements; everything else becomes text,
- * objects too.
+ * Creates an element: `h('p.note', props({ title: 'x' }), 'text', child)`. Children that are not nodes become text,
+ * including objects.
  */
 export function h(name, ...children) {
   const [tag, ...classes] = name.split('.');
   return fill(document.createElement(tag), classes, children);
 }
 
-/** The same for a drawing, whose attributes are numbers and texts of this page. */
+/** Creates an SVG element; its attributes must come from this page. */
 export function svg(name, attributes = {}, ...children) {
   const [tag, ...classes] = name.split('.');
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -144,7 +144,7 @@ export function replace(element, ...children) {
   append(element, children);
 }
 
-/** A button; one that works says so until it is done, and cannot be pressed twice. */
+/** Creates a button that is disabled and shown as busy while the promise of `onPress` is pending. */
 export function button(label, onPress, options = {}) {
   const { kind = '', title, disabled } = options;
   const element = h(

@@ -1,6 +1,6 @@
-/** Text that has to be JSON: the value, or where it is wrong. */
+/** Parses JSON that a person typed, with error positions. */
 
-/** @throws Error whose message names line and column, and whose `position` is the offset, where the browser reports one. */
+/** @throws Error with line and column in its message and the offset as `position`, if the browser reports them. */
 export function parseJson(text) {
   try {
     return JSON.parse(text);
@@ -12,7 +12,7 @@ export function parseJson(text) {
   }
 }
 
-/** Browsers name an offset, or a line and a column, or only that the text ended. */
+/** Returns the offset of a syntax error; browsers report an offset, a line and column, or only the end of input. */
 function positionOf(text, message) {
   const offset = /position (\d+)/.exec(message)?.[1];
   if (offset !== undefined) return Math.min(Number(offset), text.length);
@@ -27,7 +27,7 @@ function positionOf(text, message) {
 const lineOf = (text, position) => text.slice(0, position).split('\n').length;
 const columnOf = (text, position) => position - text.lastIndexOf('\n', position - 1);
 
-/** The reason alone: the place is given by us, and the text is in view. */
+/** Removes the position and the quoted text from a browser's message: `parseJson` adds the position itself. */
 function reasonOf(message) {
   const reason = message
     .replace(/^JSON\.parse: /, '')

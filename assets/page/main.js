@@ -1,16 +1,16 @@
-/** The page itself: the token, the four views, the keyboard, and what is told at the edge. */
+/** Entry point of the page: token, navigation between the four views, keyboard shortcuts and notices. */
 
 import { retryNow, setToken, takeToken } from './api.js';
 import { button, h, props, replace } from './dom.js';
-import { failed, notice } from './notices.js';
-import { namePlace, onPlace, placeNow } from './place.js';
+import { notice, showError } from './notices.js';
+import { currentPlace, onPlace, setPlace } from './place.js';
 import { serversView } from './servers.js';
 import { STATUS } from './states.js';
 import { follow, onNotice, reloadServers, store, watch } from './store.js';
 
 const THEME_KEY = 'plugboard-theme';
 const THEMES = ['auto', 'light', 'dark'];
-/** The first view comes with the page, the others while it is looked at. */
+/** Name, label, loader and count of each view; all but the first are loaded on demand or when the page is idle. */
 const VIEWS = [
   ['servers', 'Servers', async () => serversView(), () => store.servers.length],
   ['tools', 'Tools', async () => (await import('./tools.js')).toolsView(), () => store.tools.length],
@@ -27,29 +27,29 @@ const main = document.getElementById('view');
 const nav = document.querySelector('.nav');
 const foot = document.querySelector('.rail-foot');
 const offline = document.getElementById('offline');
-const made = new Map();
+const views = new Map();
 let current;
 let wasConnected = false;
 
-/** One object for each view, made once. */
+/** Returns the promise of a view, which is loaded once. */
 function viewOf(name) {
-  if (!made.has(name)) made.set(name, VIEWS.find(([each]) => each === name)[2]());
-  return made.get(name);
+  if (!views.has(name)) views.set(name, VIEWS.find(([each]) => each === name)[2]());
+  return views.get(name);
 }
 
-/** The last place of each view, to come back to. */
+/** The last place in each view, restored when the view is shown again. */
 const lastPlaces = new Map();
 
-/** Shows the place that the address names. */
-async function showPlace(use = () => {}) {
-  const [name, ...rest] = placeNow();
+/** Shows the place in the URL, and calls `onShown` with its view. */
+async function showPlace(onShown = () => {}) {
+  const [name, ...rest] = currentPlace();
   const known = VIEWS.find(([each]) => each === name) ?? VIEWS[0];
   current = known[0];
-  if (name !== current) namePlace([current], { over: true });
+  if (name !== current) setPlace([current], { replace: true });
   lastPlaces.set(current, name === current ? [name, ...rest] : [current]);
   drawNav();
   const view = await viewOf(current);
-  // Another one was asked for while this one was loaded.
+  // Another view was selected while this one was loading.
   if (current !== known[0]) return;
   if (view.element !== main.firstElementChild) {
     replace(main, view.element);
@@ -57,15 +57,15 @@ async function showPlace(use = () => {}) {
     view.draw?.();
   }
   view.route?.(lastPlaces.get(current).slice(1));
-  use(view);
+  onShown(view);
 }
 
-/** Shows a view where it was left; a second time, its list. */
-async function show(name, use) {
-  // Its details have named places of their own since it was shown.
-  if (placeNow()[0] === current) lastPlaces.set(current, placeNow());
-  namePlace(name === current ? [name] : (lastPlaces.get(name) ?? [name]));
-  await showPlace(use);
+/** Shows a view at its last place, or its list if it is already shown. */
+async function show(name, onShown) {
+  // Views change the URL themselves when a detail is opened.
+  if (currentPlace()[0] === current) lastPlaces.set(current, currentPlace());
+  setPlace(name === current ? [name] : (lastPlaces.get(name) ?? [name]));
+  await showPlace(onShown);
 }
 
 function drawNav() {
@@ -98,7 +98,7 @@ function drawNav() {
   document.title = waiting === 0 ? 'Plugboard' : `(${waiting}) Plugboard`;
 }
 
-/** A gateway that is not there is shown wherever one looks: what is on the page may be old. */
+/** Shows a banner on every view while the connection is lost, because the data may be outdated. */
 function drawOffline() {
   wasConnected ||= store.connected;
   const isOffline = wasConnected && !store.connected;
@@ -112,7 +112,7 @@ function drawOffline() {
           h(
             'p',
             h('strong', 'Plugboard cannot be reached.'),
-            ' What is shown may be old. This page goes on by itself.',
+            ' The data shown may be outdated. This page reconnects automatically.',
           ),
           button('Try now', retryNow, { kind: 'small' }),
         ]
@@ -124,7 +124,7 @@ function drawFoot() {
   const theme = localStorage.getItem(THEME_KEY) ?? 'auto';
   document.documentElement.dataset.theme = theme;
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-  const turn = () => {
+  const switchTheme = () => {
     localStorage.setItem(THEME_KEY, next);
     drawFoot();
   };
@@ -136,7 +136,7 @@ function drawFoot() {
       h(`span.dot.${store.connected ? 'good' : 'bad'}`),
       store.connected ? 'live' : 'not connected',
     ),
-    button(`${theme} theme`, turn, { kind: 'link', title: `Change to ${next}` }),
+    button(`${theme} theme`, switchTheme, { kind: 'link', title: `Change to ${next}` }),
     button('Keys', showKeys, { kind: 'link', title: 'Press ?' }),
   );
 }
@@ -146,7 +146,7 @@ function showKeys() {
     ['1 – 4', 'the four views'],
     ['/', 'search tools'],
     ['↑ ↓ or j k', 'move in a list'],
-    ['↵', 'open what is marked'],
+    ['↵', 'open the selected item'],
     ['Ctrl ↵', 'run a tool'],
     ['Esc', 'back'],
   ];
@@ -165,7 +165,7 @@ function showKeys() {
   dialog.showModal();
 }
 
-/** What was typed after `/` while the view with its box was still on the way; undefined: nothing is waited for. */
+/** Text typed after `/` while the tools view is loading; undefined if no search is being opened. */
 let typedAhead;
 
 function startSearch() {
@@ -177,15 +177,15 @@ function startSearch() {
 }
 
 document.addEventListener('keydown', (event) => {
-  const typing =
+  const isTyping =
     event.target.closest?.('input, textarea, select, dialog') !== null && event.target !== document.body;
   if (event.key === 'Escape' && !event.target.closest?.('dialog')) {
-    // Where both panes have room there is nothing to go back from.
+    // The back button is hidden if both panes fit.
     const back = document.querySelector('.panes.open .back');
     if (back?.checkVisibility()) back.click();
-    if (typing) event.target.blur();
+    if (isTyping) event.target.blur();
   }
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   if (typedAhead !== undefined && event.key.length === 1) {
     event.preventDefault();
     typedAhead += event.key;
@@ -196,23 +196,23 @@ document.addEventListener('keydown', (event) => {
   } else if (event.key === '?') showKeys();
 });
 
-/** Server → what was told of it last. */
-const told = new Map();
+/** Server name → key of the last notice about it. */
+const lastNotices = new Map();
 
 document.querySelector('.skip').addEventListener('click', (event) => {
-  // The address names a place of this page.
+  // Following the link would replace the place in the URL.
   event.preventDefault();
   main.focus();
 });
 
-function tell({ kind, report, before, event }) {
+function showEvent({ kind, report, before, event }) {
   if (kind === 'login') {
-    const words = {
+    const messages = {
       done: 'You are logged in to',
-      removed: 'The login is cleared for',
+      removed: 'You are logged out of',
       failed: 'The login failed for',
     };
-    notice(`${words[event.state]} ${event.server}.`, {
+    notice(`${messages[event.state]} ${event.server}.`, {
       kind: event.state === 'failed' ? 'bad' : 'good',
       hint: event.message,
     });
@@ -223,20 +223,20 @@ function tell({ kind, report, before, event }) {
     const { server, tool } = event;
     notice(event.kind === 'approval' ? `Allow ${tool} of ${server}?` : `${server} asks a question.`, {
       kind: 'warn',
-      hint: 'It waits under Questions.',
+      hint: 'Answer it under Questions.',
     });
     return;
   }
   const [tone, word] = STATUS[report.status] ?? ['calm', report.status];
-  // What is on its way is seen in the list; what it came to is worth a word, once for as long as it stays so.
+  // Transitional states are only shown in the list; a final state is announced once until it changes.
   if (before === undefined || tone === 'busy' || report.status === 'idle') return;
   const key = JSON.stringify([report.status, report.error?.message]);
-  if (told.get(report.name) === key) return;
-  told.set(report.name, key);
+  if (lastNotices.get(report.name) === key) return;
+  lastNotices.set(report.name, key);
   notice(`${report.name}: ${word}`, { kind: tone === 'calm' ? 'info' : tone, hint: report.error?.message });
 }
 
-function askForToken(wrong) {
+function askForToken(isWrong) {
   const token = h(
     'input.mono',
     props({
@@ -249,7 +249,7 @@ function askForToken(wrong) {
   const form = h(
     'form.gate',
     h('h1', 'Plugboard'),
-    h('p', wrong ? 'This token is not the right one.' : 'This page needs its token.'),
+    h('p', isWrong ? 'Wrong token.' : 'This page needs its token.'),
     h(
       'p.hint',
       h('code', 'plugboard dashboard'),
@@ -274,13 +274,13 @@ async function start() {
   if (takeToken() === null) return askForToken(false);
   drawFoot();
   try {
-    // Enough to know whether we may come in, and what the first view shows.
+    // Checks the token and loads the data of the first view.
     const first = reloadServers();
     void showPlace();
     await first;
   } catch (error) {
     if (error.status === 401 || error.status === 429) return askForToken(true);
-    failed(error);
+    showError(error);
   }
   watch(['servers', 'tools', 'calls', 'questions'], drawNav);
   watch(['connected'], () => {
@@ -288,11 +288,11 @@ async function start() {
     drawOffline();
   });
   onPlace(() => {
-    // Another address with a token was pasted into the same window.
+    // A URL with a token was pasted into this window.
     if (location.hash.startsWith('#token=')) takeToken() && location.reload();
     else void showPlace();
   });
-  onNotice(tell);
+  onNotice(showEvent);
   follow(() => askForToken(true));
   requestIdleCallback(() => {
     for (const [name] of VIEWS) void viewOf(name);

@@ -1,4 +1,4 @@
-/** Short notices at the edge of the page: read out, gone after a while, or when they are clicked. */
+/** Short notices at the edge of the page, announced to screen readers and removed after a delay or by their button. */
 
 import { h, props } from './dom.js';
 
@@ -7,7 +7,7 @@ const MAX_SHOWN = 4;
 
 export function notice(text, { kind = 'info', hint } = {}) {
   const box = document.getElementById('notices');
-  // One that is still shown is not shown twice.
+  // Replaces the same notice if it is still shown.
   for (const shown of [...box.children])
     if (shown.dataset.text === JSON.stringify([text, hint])) shown.remove();
   const close = () => element.remove();
@@ -27,7 +27,7 @@ export function notice(text, { kind = 'info', hint } = {}) {
   });
 }
 
-/** Whatever went wrong, in its own words. */
-export function failed(error) {
+/** Shows an error as a notice. */
+export function showError(error) {
   notice(error.message, { kind: 'bad', hint: error.hint });
 }

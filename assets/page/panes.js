@@ -1,14 +1,14 @@
-/** A list at the left and one of its things at the right; on a narrow page one of the two at a time. */
+/** A list at the left and a detail at the right; a narrow page shows one of them at a time. */
 
 import { h, props, replace } from './dom.js';
-import { leaveFor } from './place.js';
+import { backTo } from './place.js';
 
-/** `home`: the place of the list. */
+/** Creates both panes; `home` is the place of the list, `empty` the text of an empty detail. */
 export function panes({ head, list, home, empty }) {
   const detail = h('section.detail', props({ tabIndex: -1, aria: { label: 'Details' } }), h('p.none', empty));
-  const back = h('button.back', props({ type: 'button', onclick: () => leaveFor(home) }), '‹ Back');
+  const back = h('button.back', props({ type: 'button', onclick: () => backTo(home) }), '‹ Back');
   const element = h('div.panes', h('div.master', head, list), detail);
-  const shut = () => {
+  const showList = () => {
     if (!element.classList.contains('open')) return;
     element.classList.remove('open');
     list.focus?.();
@@ -16,9 +16,9 @@ export function panes({ head, list, home, empty }) {
   return {
     element,
     detail,
-    /** Shows the list where only one of the two has room. */
-    shut,
-    /** Shows something; `isNew` when it is another thing than before, and is to be read from its top. */
+    /** Returns to the list if only one pane fits. */
+    showList,
+    /** Shows a detail; `isNew` scrolls it to the top, and opens it if only one pane fits. */
     show(content, isNew) {
       replace(detail, back, content);
       if (!isNew) return;

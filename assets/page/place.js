@@ -1,9 +1,9 @@
-/** The place that the page shows, as its address has it: `#tools/files/read`. Back and links lead to the same places. */
+/** Routing by URL hash: a place is a path such as `#tools/files/read`. */
 
 const listeners = new Set();
 
-/** `['tools', 'files', 'read']`; empty for an address without a place. */
-export function placeNow() {
+/** Returns the place in the URL, such as `['tools', 'files', 'read']`; empty if it has none. */
+export function currentPlace() {
   return location.hash
     .slice(1)
     .split('/')
@@ -11,34 +11,34 @@ export function placeNow() {
     .map(decoded);
 }
 
-/** Names the place without showing it; `over` replaces the entry of the history instead of adding one. */
-export function namePlace(parts, { over = false } = {}) {
+/** Sets the place in the URL without showing it; `replace` replaces the history entry instead of adding one. */
+export function setPlace(parts, { replace = false } = {}) {
   const hash = `#${parts.map(encodeURIComponent).join('/')}`;
   if (hash === location.hash) return;
   const from = { from: location.hash };
-  if (over) history.replaceState(history.state, '', hash);
+  if (replace) history.replaceState(history.state, '', hash);
   else history.pushState(from, '', hash);
 }
 
-/** Names the place and shows it. */
+/** Sets the place in the URL and shows it. */
 export function goTo(parts) {
-  namePlace(parts);
+  setPlace(parts);
   for (const listener of listeners) listener();
 }
 
-/** Leads from a detail to its list: back where that is where it was opened from. */
-export function leaveFor(parts) {
+/** Returns from a detail to its list, with `history.back()` if the detail was opened from there. */
+export function backTo(parts) {
   if (history.state?.from === `#${parts.map(encodeURIComponent).join('/')}`) history.back();
   else goTo(parts);
 }
 
-/** Calls `listener` when another place is to be shown. */
+/** Calls `listener` when another place has to be shown. */
 export function onPlace(listener) {
   listeners.add(listener);
   addEventListener('hashchange', listener);
 }
 
-/** A percent sign may be meant as itself. */
+/** Decodes percent encoding; returns the part unchanged if it is invalid. */
 function decoded(part) {
   try {
     return decodeURIComponent(part);

@@ -1,16 +1,16 @@
-/** The view of questions: what has to be decided by a person, with everything that is needed to decide it. */
+/** The questions view: a card for each approval, elicitation and sampling request that waits for a person. */
 
 import { api } from './api.js';
 import { button, h, plain, plural, props, replace } from './dom.js';
-import { failed } from './notices.js';
+import { showError } from './notices.js';
 import { jsonTree } from './result.js';
-import { bounded, cut, said } from './said.js';
+import { bounded, cut, quotation } from './said.js';
 import { schemaForm } from './schema-form.js';
-import { openAddress } from './server-login.js';
+import { openUrl } from './server-login.js';
 import { loadQuestions, store, watch } from './store.js';
 
 const SETTLE_MS = 600;
-/** One server's questions must not push those of others out of view; approvals are asked by Plugboard. */
+/** Limits cards per server, so that one server cannot crowd out others; approvals come from Plugboard itself. */
 const MAX_CARDS_PER_SERVER = 3;
 const MAX_APPROVALS_PER_SERVER = 20;
 const MAX_MESSAGES = 20;
@@ -19,31 +19,31 @@ const MAX_URL_CHARS = 400;
 
 export function questionsView() {
   const approvals = h('div.questions', props({ role: 'list', aria: { label: 'Approvals' } }));
-  const asked = h('div.questions', props({ role: 'list', aria: { label: 'Questions of servers' } }));
+  const serverQuestions = h(
+    'div.questions',
+    props({ role: 'list', aria: { label: 'Questions of servers' } }),
+  );
   const more = h('div.questions-more');
-  const none = h(
+  const emptyNotice = h(
     'div.welcome',
     props({ tabIndex: -1 }),
-    h('p', 'Nothing waits for you.'),
-    h(
-      'p.hint',
-      'Calls that have to be approved, and questions of servers, appear here while this page is open.',
-    ),
+    h('p', 'No open questions.'),
+    h('p.hint', 'Calls that need approval, and questions of servers, appear here.'),
   );
   const element = h(
     'div.plain',
     h('div.head', h('div.head-line', h('h1', 'Questions'))),
-    none,
-    // Approvals come first: nothing that a server asks can stand above them.
+    emptyNotice,
+    // Approvals come first, so that a server's question cannot be placed above them.
     approvals,
-    asked,
+    serverQuestions,
     more,
   );
-  /** Kept for as long as a question waits: what is being filled in must not be lost. */
+  /** Question id → card; kept while the question is pending, so that input is not lost. */
   const cards = new Map();
   let settling;
 
-  /** What moved under the pointer cannot be pressed at once: a second click was meant for what was there before. */
+  /** Ignores clicks briefly after cards moved: a second click may be meant for the previous card. */
   function settle() {
     element.classList.add('settling');
     clearTimeout(settling);
@@ -51,7 +51,7 @@ export function questionsView() {
   }
 
   function draw() {
-    const { shown, waiting } = inTurn(store.questions, cards);
+    const { shown, waiting } = selectQuestions(store.questions, cards);
     for (const [id, card] of cards) {
       if (shown.has(id)) continue;
       card.element.remove();
@@ -60,45 +60,45 @@ export function questionsView() {
     }
     for (const [id, question] of shown) {
       if (cards.has(id)) continue;
-      const card = drawnCard(question);
+      const card = createCard(question);
       cards.set(id, card);
-      (question.kind === 'approval' ? approvals : asked).append(card.element);
-      if (question.kind === 'approval' && asked.childElementCount > 0) settle();
+      (question.kind === 'approval' ? approvals : serverQuestions).append(card.element);
+      if (question.kind === 'approval' && serverQuestions.childElementCount > 0) settle();
     }
-    replace(more, ...[...waiting].map(([server, questions]) => moreOf(server, questions)));
-    none.hidden = cards.size > 0;
+    replace(more, ...[...waiting].map(([server, questions]) => overflowNotice(server, questions)));
+    emptyNotice.hidden = cards.size > 0;
   }
   setInterval(() => {
     if (!document.hidden) for (const card of cards.values()) card.tick();
   }, 1_000);
   watch(['questions'], draw);
   draw();
-  // Not a button: what is pressed by habit must not be an approval.
-  return { element, focus: () => (element.querySelector('.question') ?? none).focus() };
+  // Focuses the card instead of a button, so that a stray key press cannot approve a call.
+  return { element, focus: () => (element.querySelector('.question') ?? emptyNotice).focus() };
 }
 
-/** Which questions have a card, those that have one first, and the others by server. */
-function inTurn(questions, cards) {
+/** Selects the questions to show, preferring those that already have a card; groups the rest by server. */
+function selectQuestions(questions, cards) {
   const shown = new Map();
   const waiting = new Map();
-  const places = new Map();
+  const counts = new Map();
   for (const question of [...questions].sort((a, b) => cards.has(b.id) - cards.has(a.id))) {
     const { id, kind, server } = question;
-    const place = JSON.stringify([kind === 'approval', server]);
-    const taken = places.get(place) ?? 0;
-    if (taken < (kind === 'approval' ? MAX_APPROVALS_PER_SERVER : MAX_CARDS_PER_SERVER)) {
-      places.set(place, taken + 1);
+    const key = JSON.stringify([kind === 'approval', server]);
+    const count = counts.get(key) ?? 0;
+    if (count < (kind === 'approval' ? MAX_APPROVALS_PER_SERVER : MAX_CARDS_PER_SERVER)) {
+      counts.set(key, count + 1);
       shown.set(id, question);
     } else waiting.set(server, [...(waiting.get(server) ?? []), question]);
   }
   return { shown, waiting };
 }
 
-function moreOf(server, questions) {
-  const refuse = async () => {
+function overflowNotice(server, questions) {
+  const declineAll = async () => {
     for (const { id, kind } of questions)
       await sendAnswer(id, kind === 'approval' ? 'deny' : 'decline').catch(() => {});
-    await loadQuestions().catch(failed);
+    await loadQuestions().catch(showError);
   };
   return h(
     'div.callout',
@@ -108,7 +108,7 @@ function moreOf(server, questions) {
       h('strong', server),
       ', shown as these are answered.',
     ),
-    h('div.actions', button('Decline them', refuse, { kind: 'quiet' })),
+    h('div.actions', button('Decline them', declineAll, { kind: 'quiet' })),
   );
 }
 
@@ -119,30 +119,30 @@ function sendAnswer(id, answer, content) {
   });
 }
 
-/** A card that cannot be drawn is still there, to be declined, and keeps no other from being drawn. */
-function drawnCard(question) {
+/** Creates the card of a question; if that fails, one that can only be declined, so that other cards still render. */
+function createCard(question) {
   try {
     return cardOf(question, BODIES[question.kind]);
   } catch {
-    return cardOf(question, unshown);
+    return cardOf(question, unsupportedBody);
   }
 }
 
 function cardOf(question, bodyOf) {
-  const left = h('span.left');
+  const timeLeft = h('span.left');
   const tick = () => {
     const seconds = Math.max(0, Math.round((question.until - Date.now()) / 1_000));
-    replace(left, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`);
+    replace(timeLeft, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`);
   };
-  const wrong = h('div', props({ role: 'alert' }));
-  const answer = (word, content) => async () => {
+  const errorBox = h('div', props({ role: 'alert' }));
+  const answer = (choice, content) => async () => {
     try {
-      await sendAnswer(question.id, word, typeof content === 'function' ? content() : undefined);
+      await sendAnswer(question.id, choice, typeof content === 'function' ? content() : undefined);
       await loadQuestions();
     } catch (error) {
-      if (error.status === 404) await loadQuestions().catch(failed);
+      if (error.status === 404) await loadQuestions().catch(showError);
       replace(
-        wrong,
+        errorBox,
         h('div.callout.bad', h('p', error.message), error.hint === undefined ? '' : h('p.hint', error.hint)),
       );
     }
@@ -162,18 +162,18 @@ function cardOf(question, bodyOf) {
         ' ',
         h('span.for', forCall(question)),
         ' ',
-        left,
+        timeLeft,
       ),
       title,
-      // Scrolls by itself: however long it is, what is above and below it stays in view.
+      // Scrolls separately, so that the title and the buttons stay in view.
       h('div.question-body', ...body),
-      wrong,
+      errorBox,
       h('div.actions', ...actions),
     ),
   };
 }
 
-/** Which call it is about: one server may ask for several at once. */
+/** Names the tool whose call a question is about: a server can ask for several calls at once. */
 function forCall({ kind, call: id }) {
   const call = kind === 'approval' ? undefined : store.calls.findLast((each) => each.id === id);
   return call === undefined ? '' : `for ${cut(plain(call.tool), MAX_NAME_CHARS)}`;
@@ -182,17 +182,17 @@ function forCall({ kind, call: id }) {
 const KINDS = { approval: 'Approval', elicitation: 'Question', sampling: 'Completion' };
 const BODIES = { approval, elicitation, sampling };
 
-function unshown({ kind, server }, answer) {
+function unsupportedBody({ kind, server }, answer) {
   return {
     title: h('h2', `A question of ${server} could not be shown`),
-    body: [h('p.hint', 'It has a form that this page does not know. It can only be declined here.')],
+    body: [h('p.hint', 'This page does not support its form. You can only decline it here.')],
     actions: [button('Decline', answer(kind === 'approval' ? 'deny' : 'decline'))],
   };
 }
 
 function approval({ tool, server, reason, askRule, arguments: args, annotations = {} }, answer) {
   const name = plain(tool);
-  const warned = annotations?.destructiveHint === true;
+  const isDestructive = annotations?.destructiveHint === true;
   return {
     title: h(
       'h2',
@@ -203,13 +203,13 @@ function approval({ tool, server, reason, askRule, arguments: args, annotations 
       '?',
     ),
     body: [
-      name.length > MAX_NAME_CHARS ? bounded('p.hint', `Its whole name is ${name}`) : '',
+      name.length > MAX_NAME_CHARS ? bounded('p.hint', `Full name: ${name}`) : '',
       h('p.hint', `Asked because ${cut(plain(reason), 500)}.`),
-      warned
+      isDestructive
         ? h(
             'p',
             h('span.tag', props({ data: { tone: 'bad' } }), 'destructive'),
-            ' The server says that it destroys something.',
+            ' The server marks this tool as destructive.',
           )
         : '',
       Object.keys(args ?? {}).length === 0
@@ -217,9 +217,9 @@ function approval({ tool, server, reason, askRule, arguments: args, annotations 
         : h('div.arguments', jsonTree(args, { open: true })),
     ],
     actions: [
-      button('Allow once', answer('allow'), { kind: warned ? '' : 'primary' }),
+      button('Allow once', answer('allow'), { kind: isDestructive ? '' : 'primary' }),
       button('Allow for this session', answer('allow-session')),
-      // A lasting rule has no effect against an `ask` rule.
+      // An `ask` rule overrides a permanent approval.
       ...(askRule === undefined ? [button('Always allow', answer('allow-always'))] : []),
       button('Deny', answer('deny'), { kind: 'danger' }),
     ],
@@ -227,10 +227,10 @@ function approval({ tool, server, reason, askRule, arguments: args, annotations 
 }
 
 function elicitation(question, answer) {
-  return question.mode === 'url' ? address(question, answer) : formOf(question, answer);
+  return question.mode === 'url' ? urlBody(question, answer) : formBody(question, answer);
 }
 
-function formOf({ server, message, schema, warning }, answer) {
+function formBody({ server, message, schema, warning }, answer) {
   const form = schemaForm(schema);
   const read = () => {
     const { value, problems } = form.check();
@@ -240,7 +240,7 @@ function formOf({ server, message, schema, warning }, answer) {
   return {
     title: h('h2', `${server} asks`),
     body: [
-      said(message, { by: server }),
+      quotation(message, { by: server }),
       warning === undefined ? '' : h('div.callout.warn', h('p', warning)),
       h('figure.said.asked', h('figcaption', `Form of ${server}`), form.element),
     ],
@@ -252,17 +252,17 @@ function formOf({ server, message, schema, warning }, answer) {
   };
 }
 
-/** Never opened by itself: the person sees where it leads first. */
-function address({ server, message, url, host, warning }, answer) {
+/** Shows the URL and opens it only on a click. */
+function urlBody({ server, message, url, host, warning }, answer) {
   const accept = answer('accept');
   const open = () => {
-    openAddress(url);
+    openUrl(url);
     return accept();
   };
   return {
-    title: h('h2', `${server} wants you to open `, h('code', cut(plain(host), MAX_NAME_CHARS))),
+    title: h('h2', `${server} asks you to open `, h('code', cut(plain(host), MAX_NAME_CHARS))),
     body: [
-      said(message, { by: server }),
+      quotation(message, { by: server }),
       warning === undefined ? '' : h('div.callout.warn', h('p', warning)),
       h('div.url', bounded('code', url, { max: MAX_URL_CHARS })),
     ],
@@ -280,15 +280,15 @@ function sampling({ server, params = {} }, answer) {
     'textarea',
     props({
       rows: 4,
-      placeholder: 'What the model should have answered',
+      placeholder: 'Answer in place of the model',
       aria: { label: 'The completion' },
     }),
   );
   const read = () => ({ role: 'assistant', model: 'a person', content: { type: 'text', text: text.value } });
   return {
-    title: h('h2', `${server} asks a model`),
+    title: h('h2', `${server} requests a completion`),
     body: [
-      systemPrompt === undefined ? '' : said(systemPrompt, { by: server, what: 'System prompt' }),
+      systemPrompt === undefined ? '' : quotation(systemPrompt, { by: server, what: 'System prompt' }),
       h(
         'figure.said',
         h('figcaption', `${plural(messages.length, 'message')} of ${server}`),

@@ -1,4 +1,4 @@
-/** What a tool answered: text, a tree of JSON, pictures, sounds, or a table where it is one. */
+/** Renders the result of a tool: text, JSON trees, tables, images and audio. */
 
 import { button, h, plain, props, replace, revealed } from './dom.js';
 import { notice } from './notices.js';
@@ -18,25 +18,25 @@ const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
 export function showResult(result) {
   const readable = h('div.blocks');
   const { structuredContent, content = [] } = result;
-  if (structuredContent !== undefined) readable.append(block('structured', shownValue(structuredContent)));
+  if (structuredContent !== undefined) readable.append(block('structured', valueView(structuredContent)));
   for (const each of content) {
-    // Servers repeat structured content as text for old clients.
+    // Servers repeat structured content as text for older clients.
     if (structuredContent !== undefined && each.type === 'text' && sameJson(each.text, structuredContent))
       continue;
     readable.append(blockOf(each));
   }
-  if (readable.childElementCount === 0) readable.append(h('p.none', 'It answered with nothing.'));
+  if (readable.childElementCount === 0) readable.append(h('p.none', 'The result is empty.'));
   const raw = h('pre.raw');
   const tabs = [
     ['Result', readable],
     ['Raw', raw],
   ];
   const bar = h('div.tabs', props({ role: 'tablist' }));
-  const choose = (wanted) => {
-    if (wanted === 'Raw' && raw.textContent === '')
+  const choose = (selected) => {
+    if (selected === 'Raw' && raw.textContent === '')
       raw.textContent = cut(revealed(JSON.stringify(result, null, 2)), MAX_TEXT_CHARS);
-    for (const [name, pane] of tabs) pane.hidden = name !== wanted;
-    for (const tab of bar.children) tab.setAttribute('aria-selected', String(tab.textContent === wanted));
+    for (const [name, pane] of tabs) pane.hidden = name !== selected;
+    for (const tab of bar.children) tab.setAttribute('aria-selected', String(tab.textContent === selected));
   };
   for (const [name] of tabs)
     bar.append(h('button.tab', props({ type: 'button', role: 'tab', onclick: () => choose(name) }), name));
@@ -45,16 +45,16 @@ export function showResult(result) {
   return h('div.result', h('div.result-bar', bar, copy), readable, raw);
 }
 
-/** Its text if that is all it is, else everything as JSON. */
+/** Copies the text if the result is only text, else the whole result as JSON. */
 async function copyResult(result) {
   const { content = [], structuredContent } = result;
   const isText = structuredContent === undefined && content.every(({ type }) => type === 'text');
   const text = isText ? content.map((each) => each.text).join('\n') : JSON.stringify(result, null, 2);
   try {
     await navigator.clipboard.writeText(text);
-    notice('The answer is in the clipboard.');
+    notice('Copied to the clipboard.');
   } catch {
-    notice('This browser does not let the page write to the clipboard.', { kind: 'bad' });
+    notice('The browser did not allow access to the clipboard.', { kind: 'bad' });
   }
 }
 
@@ -63,9 +63,7 @@ function blockOf(each) {
     case 'text':
       return block('text', textOf(each.text));
     case 'image':
-      return media(each, PICTURES, (src) =>
-        h('img.picture', props({ src, alt: 'A picture that the tool answered with' })),
-      );
+      return media(each, PICTURES, (src) => h('img.picture', props({ src, alt: 'Image in the result' })));
     case 'audio':
       return media(each, SOUNDS, (src) => h('audio', props({ src, controls: true })));
     case 'resource_link':
@@ -96,8 +94,8 @@ function block(kind, ...children) {
   return h('section.block', props({ data: { kind } }), ...children);
 }
 
-function media({ mimeType = '', data = '' }, known, make) {
-  if (!known.test(mimeType) || !BASE64.test(data))
+function media({ mimeType = '', data = '' }, allowed, make) {
+  if (!allowed.test(mimeType) || !BASE64.test(data))
     return block('unknown', h('p.none', `${mimeType}, ${data.length} characters of base64`));
   return block(
     'media',
@@ -116,11 +114,11 @@ function size(bytes) {
 
 function textOf(text) {
   const value = parsed(text);
-  if (value !== undefined) return shownValue(value);
+  if (value !== undefined) return valueView(value);
   return bounded('pre.text', text, { max: MAX_TEXT_CHARS });
 }
 
-/** Objects and lists only: a number that stands for itself is text. */
+/** Parses objects and arrays; undefined for other text, including plain numbers. */
 function parsed(text) {
   if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return undefined;
   try {
@@ -135,14 +133,14 @@ function sameJson(text, value) {
   return other !== undefined && JSON.stringify(other) === JSON.stringify(value);
 }
 
-function shownValue(value) {
+function valueView(value) {
   const rows = tableIn(value);
   return rows === undefined
     ? jsonTree(value, { open: true })
     : h('div', table(rows), h('details.as-json', h('summary', 'As JSON'), jsonTree(value)));
 }
 
-/** A list of flat objects, by itself or as the only list of an object. */
+/** Returns an array of flat objects: the value itself, or the only array in an object. */
 function tableIn(value) {
   const lists = Array.isArray(value) ? [value] : Object.values(value ?? {}).filter(Array.isArray);
   const [rows] = lists;
@@ -187,7 +185,7 @@ function table(rows) {
   );
 }
 
-/** Branches are made when they are opened; `deep`: all are open from the beginning. */
+/** Renders a value as a tree whose branches are created when opened; `deep` opens all of them. */
 export function jsonTree(value, { open = false, deep = false, name } = {}) {
   const label = name === undefined ? '' : h('span.key', `${cut(revealed(name), MAX_KEY_CHARS)}: `);
   if (typeof value !== 'object' || value === null) {
@@ -203,8 +201,8 @@ export function jsonTree(value, { open = false, deep = false, name } = {}) {
   const fillIn = (from) => {
     for (const [key, each] of entries.slice(from, from + MAX_CHILDREN))
       inner.append(jsonTree(each, { name: key, open: deep, deep }));
-    const left = entries.length - from - MAX_CHILDREN;
-    if (left <= 0) return;
+    const remaining = entries.length - from - MAX_CHILDREN;
+    if (remaining <= 0) return;
     const more = h(
       'button.small',
       props({
@@ -214,7 +212,7 @@ export function jsonTree(value, { open = false, deep = false, name } = {}) {
           fillIn(from + MAX_CHILDREN);
         },
       }),
-      `${left} more`,
+      `${remaining} more`,
     );
     inner.append(more);
   };

@@ -1,16 +1,16 @@
-/** Text of a server among text of the page: attributed, in a frame that nothing leaves, and no longer than it may be. */
+/** Renders text of a server: attributed, clipped to its frame and limited in length. */
 
 import { h, plain, props } from './dom.js';
 
-export const MAX_SAID_CHARS = 2_000;
+export const MAX_QUOTED_CHARS = 2_000;
 
-/** A quotation with its source above it. */
-export function said(text, { by, what = 'Text' }) {
+/** Renders a quotation with its source above it. */
+export function quotation(text, { by, what = 'Text' }) {
   return h('figure.said', h('figcaption', `${what} of ${by}`), bounded('div.said-text.about', text));
 }
 
-/** An element with the beginning of a text, and a button that shows all of it. */
-export function bounded(name, text, { max = MAX_SAID_CHARS, clean = plain } = {}) {
+/** Renders a text; a longer one than `max` is cut, with a button that shows all of it. */
+export function bounded(name, text, { max = MAX_QUOTED_CHARS, clean = plain } = {}) {
   const whole = clean(text);
   const shown = h(name, cut(whole, max));
   if (whole.length <= max) return shown;
@@ -28,7 +28,7 @@ export function bounded(name, text, { max = MAX_SAID_CHARS, clean = plain } = {}
   return h('div.bounded', shown, all);
 }
 
-/** Cut between characters, not inside one. */
+/** Truncates a text without splitting a surrogate pair. */
 export function cut(text, max) {
   return text.length <= max ? text : `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')} …`;
 }

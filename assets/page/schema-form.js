@@ -1,4 +1,4 @@
-/** A form made of a JSON Schema: what it can show as fields it does, and everything else is JSON by hand. */
+/** Renders a JSON Schema as a form; parts without a suitable field are edited as JSON. */
 
 import { h, plain, props, replace } from './dom.js';
 import { parseJson } from './json-text.js';
@@ -7,7 +7,7 @@ import { choicesOf, fits, isObject, limitsOf, nameOf, resolve, typeOf } from './
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 200;
-/** More choices than this are chosen one after the other. */
+/** An array with more choices than this has a select for each item instead of checkboxes. */
 const MAX_BOXES = 20;
 const MAX_FIELDS = 200;
 const MAX_VARIANTS = 50;
@@ -16,7 +16,7 @@ const MAX_NOTE_CHARS = 600;
 const LONG_NAMES =
   /^(text|content|contents|body|code|prompt|message|query|script|sql|html|markdown|description|input)$/i;
 
-/** How formats look that people cannot guess. */
+/** Placeholders of formats that are hard to guess. */
 const FORMATS = {
   date: '2026-01-31',
   'date-time': '2026-01-31T09:00:00Z',
@@ -24,15 +24,15 @@ const FORMATS = {
   duration: 'P1DT2H',
 };
 
-let made = 0;
+let lastId = 0;
 const nextId = () => {
-  made += 1;
-  return `field-${made}`;
+  lastId += 1;
+  return `field-${lastId}`;
 };
 
 /**
- * Gives `element`, `read()` → `{ value, problems }`, and `check()`, which also marks the wrong fields and leads to the
- * first. A switch turns the whole form into JSON and back.
+ * Returns `element`, `read()` → `{ value, problems }`, and `check()`, which also marks invalid fields and focuses the
+ * first. A button switches between the form and JSON.
  */
 export function schemaForm(schema, { value } = {}) {
   const root = isObject(schema) ? schema : {};
@@ -50,12 +50,12 @@ export function schemaForm(schema, { value } = {}) {
     const found = field.read((path, message, control) => faults.push({ path, message, control }), []);
     return { value: found ?? {}, faults };
   };
-  /** Shows the same as JSON or as a form, unless something would be lost. */
+  /** Switches between form and JSON, unless the JSON is invalid or the form would lose a value. */
   const change = () => {
     const { value: now, faults } = read();
     const broken = faults.filter(({ message }) => message.startsWith('is not JSON'));
     if (broken.length > 0) return mark(broken);
-    const next = written(isJson ? topField(root) : byHand(), now);
+    const next = withValue(isJson ? topField(root) : wholeJsonField(), now);
     const lost = isJson ? lostIn(now, next.read(() => {}, []) ?? {}, []) : undefined;
     if (lost !== undefined)
       return mark([
@@ -64,28 +64,28 @@ export function schemaForm(schema, { value } = {}) {
     show(!isJson, next);
   };
   const toggle = h('button.link', props({ type: 'button', onclick: change }));
-  show(false, value === undefined ? topField(root) : written(topField(root), value));
-  const told = ({ value: now, faults }) => ({ value: now, problems: faults.map(sentence) });
+  show(false, value === undefined ? topField(root) : withValue(topField(root), value));
+  const toResult = ({ value: now, faults }) => ({ value: now, problems: faults.map(problemText) });
   return {
     element: h('div.form', h('div.form-head', toggle), body),
-    read: () => told(read()),
+    read: () => toResult(read()),
     check() {
       const result = read();
       mark(result.faults);
-      return told(result);
+      return toResult(result);
     },
   };
 }
 
-function written(field, value) {
+function withValue(field, value) {
   field.write(value);
   return field;
 }
 
-const sentence = ({ path = [], message }) =>
+const problemText = ({ path = [], message }) =>
   path.length === 0 ? message : `${path.join(' › ')}: ${message}`;
 
-/** Each wrong field with its reason, until it is changed; the first gets the focus. */
+/** Marks invalid fields with the reason until they are edited, and focuses the first. */
 function mark(faults) {
   const marked = faults.filter(({ control }) => control !== undefined);
   for (const { message, control } of marked) {
@@ -109,7 +109,7 @@ function mark(faults) {
   first.control.scrollIntoView({ block: 'nearest' });
 }
 
-/** The path of the first value that is not in `kept`; undefined if all are. */
+/** Returns the path of the first value that is missing or different in `kept`; undefined if there is none. */
 function lostIn(value, kept, path) {
   if (typeof value !== 'object' || value === null) return value === kept ? undefined : path;
   if (typeof kept !== 'object' || kept === null || Array.isArray(value) !== Array.isArray(kept)) return path;
@@ -120,14 +120,14 @@ function lostIn(value, kept, path) {
   return undefined;
 }
 
-const byHand = () => jsonField({}, { required: true, rows: 10, label: 'All values as JSON' });
+const wholeJsonField = () => jsonField({}, { required: true, rows: 10, label: 'All values as JSON' });
 
-/** A schema that no form can be made of is filled in as JSON. */
+/** Creates the field of the whole schema; falls back to JSON if a form cannot be built. */
 function topField(root) {
   try {
     return fieldFor(root, context(root), { required: true, top: true });
   } catch {
-    return byHand();
+    return wholeJsonField();
   }
 }
 
@@ -135,15 +135,15 @@ function context(root) {
   return { root, depth: 0, fields: { left: MAX_FIELDS } };
 }
 
-function fieldFor(given, where, options) {
-  const schema = resolve(given, where);
+function fieldFor(unresolved, where, options) {
+  const schema = resolve(unresolved, where);
   where.fields.left -= 1;
   if (where.depth > MAX_DEPTH || where.fields.left < 0) return jsonField(schema, options);
   const choices = choicesOf(schema);
   if (choices !== undefined) return choiceField(schema, choices, options);
-  const among = schema.oneOf ?? schema.anyOf;
-  const variants = Array.isArray(among)
-    ? among.slice(0, MAX_VARIANTS).filter((each) => resolve(each, where).type !== 'null')
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  const variants = Array.isArray(alternatives)
+    ? alternatives.slice(0, MAX_VARIANTS).filter((each) => resolve(each, where).type !== 'null')
     : [];
   if (variants.length > 1) return variantField(schema, variants, where, options);
   if (variants.length === 1)
@@ -176,13 +176,13 @@ function fieldFor(given, where, options) {
   }
 }
 
-/** A label, the control, and what its author says about it. */
-function labelled(control, schema, { name, required, label: unseen = 'Value' }) {
+/** Renders a control with its label and the description in its schema. */
+function labelled(control, schema, { name, required, label: fallbackLabel = 'Value' }) {
   const id = nextId();
   control.id = id;
   const note = noteOf(schema);
   if (name === undefined) {
-    control.setAttribute('aria-label', labelOf(schema.title ?? unseen));
+    control.setAttribute('aria-label', labelOf(schema.title ?? fallbackLabel));
     return h('div.field', control, note);
   }
   const label = h(
@@ -249,13 +249,13 @@ function numberField(schema, options) {
         return undefined;
       }
       const value = Number(text);
-      // Kept as it was typed: it is shown as JSON, too.
+      // Kept as typed, so that switching to JSON does not lose it.
       if (Number.isNaN(value)) {
-        problem(path, 'has to be a number', control);
+        problem(path, 'must be a number', control);
         return text;
       }
       if (typeOf(schema) === 'integer' && !Number.isInteger(value))
-        problem(path, 'has to be a whole number', control);
+        problem(path, 'must be a whole number', control);
       return value;
     },
     write(value) {
@@ -314,21 +314,21 @@ function jsonField(schema, options) {
 
 function objectField(schema, where, options) {
   const inner = { ...where, depth: where.depth + 1 };
-  const needed = Array.isArray(schema.required) ? schema.required : [];
+  const requiredNames = Array.isArray(schema.required) ? schema.required : [];
   const names = Object.keys(isObject(schema.properties) ? schema.properties : {});
   if ((names.length === 0 && !options.top) || names.length > MAX_FIELDS) return jsonField(schema, options);
-  // What has to be filled in stands first; the order is otherwise the author's.
+  // Required fields come first; otherwise the author's order is kept.
   const ordered = [
-    ...names.filter((name) => needed.includes(name)),
-    ...names.filter((name) => !needed.includes(name)),
+    ...names.filter((name) => requiredNames.includes(name)),
+    ...names.filter((name) => !requiredNames.includes(name)),
   ];
   const members = ordered.map((name) => [
     name,
-    fieldFor(schema.properties[name], inner, { name, required: needed.includes(name) }),
+    fieldFor(schema.properties[name], inner, { name, required: requiredNames.includes(name) }),
   ]);
   const fields = members.map(([, field]) => field.element);
   const element = options.top
-    ? h('div.fields', names.length === 0 ? h('p.none', 'It takes no arguments.') : '', ...fields)
+    ? h('div.fields', names.length === 0 ? h('p.none', 'No arguments.') : '', ...fields)
     : group('fieldset', schema, options, 'object', ...fields);
   return {
     element,
@@ -336,12 +336,12 @@ function objectField(schema, where, options) {
       const problems = [];
       const found = members.flatMap(([name, field]) => {
         const label = labelOf(resolve(schema.properties[name], where).title ?? name);
-        const value = field.read((...why) => problems.push(why), [...path, label]);
+        const value = field.read((...problemArgs) => problems.push(problemArgs), [...path, label]);
         return value === undefined ? [] : [[name, value]];
       });
-      // An object that need not be there, and into which nothing was written, is not there.
+      // An optional object without values is omitted.
       if (found.length === 0 && !options.required) return undefined;
-      for (const why of problems) problem(...why);
+      for (const problemArgs of problems) problem(...problemArgs);
       return Object.fromEntries(found);
     },
     write(value) {
@@ -375,10 +375,10 @@ function arrayField(schema, where, options) {
     items.push(field);
     list.append(row);
   };
-  const more = h('button.small', props({ type: 'button', onclick: () => add() }), 'Add an item');
+  const addButton = h('button.small', props({ type: 'button', onclick: () => add() }), 'Add an item');
   for (const value of Array.isArray(schema.default) ? schema.default : []) add(value);
   return {
-    element: group('fieldset', schema, options, 'list', list, more),
+    element: group('fieldset', schema, options, 'list', list, addButton),
     read(problem, path) {
       if (items.length === 0) return options.required ? [] : undefined;
       return items.map((field, at) => field.read(problem, [...path, String(at + 1)]));
@@ -391,12 +391,13 @@ function arrayField(schema, where, options) {
   };
 }
 
-/** A list of which each choice is a part or not; one that repeats a choice is written as JSON. */
+/** Creates checkboxes for an array of choices; an array with repeated choices must be edited as JSON. */
 function boxesField(schema, choices, options) {
   const boxes = choices.map(() => h('input', props({ type: 'checkbox' })));
   const write = (values) => {
-    const wanted = (Array.isArray(values) ? values : []).map((value) => JSON.stringify(value));
-    for (const [at, box] of boxes.entries()) box.checked = wanted.includes(JSON.stringify(choices[at].value));
+    const selected = (Array.isArray(values) ? values : []).map((value) => JSON.stringify(value));
+    for (const [at, box] of boxes.entries())
+      box.checked = selected.includes(JSON.stringify(choices[at].value));
   };
   write(schema.default);
   return {
@@ -415,20 +416,27 @@ function boxesField(schema, choices, options) {
   };
 }
 
-/** Several fields under one heading. */
-function group(kind, schema, options, fallback, ...inside) {
+/** Renders several fields under one legend. */
+function group(kind, schema, options, fallback, ...children) {
   const required = options.required ? h('span.required', 'required') : '';
   return h(
     kind,
     h('legend', labelOf(schema.title ?? options.name ?? fallback), ' ', required),
     noteOf(schema),
-    ...inside,
+    ...children,
   );
 }
 
 function variantField(schema, variants, where, options) {
   const inner = { ...where, depth: where.depth + 1 };
-  const { oneOf: _one, anyOf: _any, description: _said, title: _title, default: _default, ...base } = schema;
+  const {
+    oneOf: _one,
+    anyOf: _any,
+    description: _description,
+    title: _title,
+    default: _default,
+    ...base
+  } = schema;
   const choose = h(
     'select.variant',
     props({ aria: { label: `Kind of ${options.name ?? 'value'}` } }),

@@ -1,29 +1,29 @@
-/** Reading a JSON Schema as a form has to: what a part of it is, what can be chosen, and how it is called. */
+/** Reads types, choices, limits and names from a JSON Schema, for forms. */
 
-/** Follows a reference within the document; undefined for one that leads elsewhere or in circles. */
+/** Follows `$ref` within the document; returns `{}` if it is external, missing or circular. */
 export function resolve(schema, { root }) {
   let found = schema;
   for (let hops = 0; hops < 20; hops += 1) {
     if (typeof found !== 'object' || found === null) return {};
     if (typeof found.$ref !== 'string') return found;
     if (!found.$ref.startsWith('#')) return {};
-    const { $ref, ...beside } = found;
+    const { $ref, ...siblings } = found;
     const target = $ref
       .slice(1)
       .split('/')
       .filter((part) => part !== '')
-      .reduce((at, part) => own(at, decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')), root);
-    found = typeof target === 'object' && target !== null ? { ...target, ...beside } : {};
+      .reduce((at, part) => ownProperty(at, decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')), root);
+    found = typeof target === 'object' && target !== null ? { ...target, ...siblings } : {};
   }
   return {};
 }
 
-/** Only what the document itself has. */
-function own(value, name) {
+/** Reads an own property; undefined for inherited ones. */
+function ownProperty(value, name) {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** A percent sign may stand for itself. */
+/** Decodes percent encoding; returns the part unchanged if it is invalid. */
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -44,19 +44,19 @@ export function typeOf(schema) {
 }
 
 export function choicesOf({ enum: values, enumNames, oneOf, anyOf, const: constant }) {
-  // A list that long is no choice; it is filled in by hand.
+  // A longer list is not rendered as a select.
   if (Array.isArray(values) && values.length > MAX_CHOICES) return undefined;
   if (Array.isArray(values))
     return values.map((value, at) => ({ value, label: text(enumNames?.[at]) ?? shown(value) }));
   if (constant !== undefined) return [{ value: constant, label: shown(constant) }];
-  const among = oneOf ?? anyOf;
+  const alternatives = oneOf ?? anyOf;
   const isList =
-    Array.isArray(among) &&
-    among.length > 0 &&
-    among.length <= MAX_CHOICES &&
-    among.every((each) => each !== null && typeof each === 'object' && 'const' in each);
+    Array.isArray(alternatives) &&
+    alternatives.length > 0 &&
+    alternatives.length <= MAX_CHOICES &&
+    alternatives.every((each) => each !== null && typeof each === 'object' && 'const' in each);
   return isList
-    ? among.map((each) => ({ value: each.const, label: text(each.title) ?? shown(each.const) }))
+    ? alternatives.map((each) => ({ value: each.const, label: text(each.title) ?? shown(each.const) }))
     : undefined;
 }
 
@@ -66,7 +66,7 @@ export const isObject = (value) => typeof value === 'object' && value !== null &
 
 const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Undefined for what is no text, though it stands where text belongs. */
+/** Returns a string as it is, and undefined for a value of another type. */
 const text = (value) => (typeof value === 'string' ? value : undefined);
 
 export function limitsOf({ type, format, minimum, maximum, minLength, maxLength }) {

@@ -1,4 +1,4 @@
-/** Adding a server: a command or an address, who it is for, and nothing that is not asked. */
+/** The dialog that adds a server: a command, a URL or an entry as JSON, and its scope. */
 
 import { api } from './api.js';
 import { button, h, props, replace } from './dom.js';
@@ -10,7 +10,7 @@ import { loadTools, reloadServers, store } from './store.js';
 const SCOPES = [
   ['local', 'You, in this project'],
   ['user', 'You, everywhere'],
-  ['project', 'Everybody who works on this project (.mcp.json)'],
+  ['project', 'Everyone who works on this project (.mcp.json)'],
 ];
 
 export function openAddDialog(onAdded) {
@@ -41,16 +41,16 @@ export function openAddDialog(onAdded) {
       placeholder: '{ "command": "npx", "args": ["-y", "…"], "env": { "KEY": "${KEY}" } }',
     }),
   );
-  const environment = lines('NAME=value, or NAME=${NAME} to take it from your environment');
-  const headers = lines('X-Key=${DOCS_KEY}');
+  const environment = linesInput('NAME=value, or NAME=${NAME} to take it from your environment');
+  const headers = linesInput('X-Key=${DOCS_KEY}');
   const scope = h('select', ...SCOPES.map(([value, label]) => h('option', props({ value }), label)));
-  const wrong = h('div', props({ role: 'alert' }));
+  const errorBox = h('div', props({ role: 'alert' }));
   const fields = {
     stdio: [
-      field('Command', command, 'Words are split as a shell would; nothing is run by a shell.'),
-      field('Environment', environment, 'One on each line.'),
+      field('Command', command, 'Split into arguments as a shell would, but not run by a shell.'),
+      field('Environment', environment, 'One per line.'),
     ],
-    http: [field('Address', url), field('Headers', headers, 'One on each line: Name=value.')],
+    http: [field('Address', url), field('Headers', headers, 'One per line: Name=value.')],
     json: [field('Entry', entry)],
   };
   const place = h('div');
@@ -59,7 +59,7 @@ export function openAddDialog(onAdded) {
   showKind();
 
   async function add(isReplacement = false) {
-    replace(wrong);
+    replace(errorBox);
     try {
       const body = {
         name: name.value.trim(),
@@ -67,13 +67,13 @@ export function openAddDialog(onAdded) {
         entry: entryOf(kind.value, { command, url, entry, environment, headers }),
         ...(isReplacement ? { replace: true } : {}),
       };
-      const other = store.servers.find((each) => each.name === body.name)?.scope;
+      const otherScope = store.servers.find((each) => each.name === body.name)?.scope;
       const added = await api('POST', '/api/servers', body);
       dialog.close();
       const done = isReplacement ? 'replaced' : 'added';
       notice(`${added.name} is ${done}${added.status === 'connected' ? ' and connected' : ''}.`, {
         hint:
-          hiddenBy(body, other, added) ??
+          precedenceHint(body, otherScope, added) ??
           (added.unapproved === undefined ? added.error?.hint : 'Read its entry and approve it to start it.'),
       });
       await Promise.all([reloadServers(), loadTools()]);
@@ -81,7 +81,7 @@ export function openAddDialog(onAdded) {
     } catch (error) {
       const isTaken = error.status === 409 && error.code === 'USAGE';
       replace(
-        wrong,
+        errorBox,
         h(
           'div.callout.bad',
           h('p', error.message),
@@ -103,16 +103,16 @@ export function openAddDialog(onAdded) {
     props({ method: 'dialog' }),
     h('h2', 'Add a server'),
     h('div.pair', field('Name', name), field('For', scope)),
-    field('What it is', kind),
+    field('Kind of server', kind),
     place,
-    wrong,
+    errorBox,
     h(
       'div.actions.end',
       button('Cancel', () => dialog.close(), { kind: 'quiet' }),
       submit,
     ),
   );
-  // Enter in a field adds, instead of closing the dialog with nothing done.
+  // Enter submits; by default it would close the dialog without adding the server.
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     submit.click();
@@ -130,15 +130,15 @@ export function openAddDialog(onAdded) {
   name.focus();
 }
 
-/** Of two entries with one name, only one is used. */
-function hiddenBy({ name, scope }, other, added) {
-  if (other === undefined || other === scope) return undefined;
+/** Returns a hint if the same name exists in another scope, because only one of the entries is used. */
+function precedenceHint({ name, scope }, otherScope, added) {
+  if (otherScope === undefined || otherScope === scope) return undefined;
   return added.scope === scope
-    ? `It is used instead of ${name} in ${other} scope.`
-    : `It is not used: ${name} in ${added.scope} scope is stronger.`;
+    ? `It is used instead of ${name} in ${otherScope} scope.`
+    : `It is not used: ${name} in ${added.scope} scope has precedence.`;
 }
 
-function lines(placeholder) {
+function linesInput(placeholder) {
   return h('textarea.mono', props({ rows: 2, spellcheck: false, placeholder }));
 }
 
@@ -167,9 +167,9 @@ function entryOf(kind, { command, url, entry, environment, headers }) {
       return at < 1 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()]];
     }),
   );
-  const some = Object.keys(named).length > 0;
-  if (kind === 'http') return { url: url.value.trim(), ...(some ? { headers: named } : {}) };
+  const hasNamed = Object.keys(named).length > 0;
+  if (kind === 'http') return { url: url.value.trim(), ...(hasNamed ? { headers: named } : {}) };
   const [program, ...args] = shellWords(command.value);
-  if (program === undefined) throw new Error('A command is needed.');
-  return { command: program, ...(args.length === 0 ? {} : { args }), ...(some ? { env: named } : {}) };
+  if (program === undefined) throw new Error('Enter a command.');
+  return { command: program, ...(args.length === 0 ? {} : { args }), ...(hasNamed ? { env: named } : {}) };
 }

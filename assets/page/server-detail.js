@@ -1,23 +1,23 @@
-/** One server in detail: its state with reason and hint, what can be done with it, and how it is configured. */
+/** The detail of one server: state with reason and hint, actions, statistics and configuration. */
 
 import { api, serverPath } from './api.js';
 import { bars, share } from './charts.js';
 import { button, count, duration, h, plain, props, replace } from './dom.js';
-import { failed, notice } from './notices.js';
+import { notice, showError } from './notices.js';
 import { jsonTree } from './result.js';
 import { cut } from './said.js';
 import { ServerLogin } from './server-login.js';
 import { STATUS } from './states.js';
 import { changed, loadStats, loadTools, reloadServers, store } from './store.js';
 
-const LOGS_IN = new Set(['needs_auth', 'needs_client_registration']);
-/** Scopes whose files this page may change. */
+const NEEDS_LOGIN = new Set(['needs_auth', 'needs_client_registration']);
+/** Scopes whose files this page can change. */
 const EDITABLE = new Set(['local', 'project', 'user']);
 
 export class ServerDetail {
-  constructor(name, onGone) {
+  constructor(name, onRemoved) {
     this.name = name;
-    this.onGone = onGone;
+    this.onRemoved = onRemoved;
     this.head = h('div.detail-head');
     this.reason = h('div');
     this.held = h('div');
@@ -54,8 +54,8 @@ export class ServerDetail {
     this.drawCharts();
     this.drawFacts(report);
     const key = `${report.status} ${report.tools} ${report.quarantined?.length}`;
-    if (this.describedAs !== key) {
-      this.describedAs = key;
+    if (this.descriptionKey !== key) {
+      this.descriptionKey = key;
       this.describe();
     }
   }
@@ -63,8 +63,8 @@ export class ServerDetail {
   drawHead(report) {
     const [tone, word] = STATUS[report.status] ?? ['calm', report.status];
     const key = JSON.stringify([report.status, this.origin?.credentials]);
-    if (this.headAs === key) return;
-    this.headAs = key;
+    if (this.headKey === key) return;
+    this.headKey = key;
     const actions = h('div.actions');
     const isUp = report.status === 'connected' || report.status === 'connecting';
     if (isUp) actions.append(this.action('Reconnect', 'POST', '/reconnect'));
@@ -75,16 +75,16 @@ export class ServerDetail {
           report.status === 'failed' ? 'Try again' : 'Connect',
           'POST',
           '/connect',
-          LOGS_IN.has(report.status) ? '' : 'primary',
+          NEEDS_LOGIN.has(report.status) ? '' : 'primary',
         ),
       );
     }
-    if (LOGS_IN.has(report.status))
+    if (NEEDS_LOGIN.has(report.status))
       actions.append(button('Log in', () => this.login.begin(), { kind: 'primary' }));
     if (['keyring', 'file'].includes(this.origin?.credentials))
-      actions.append(askedTwice('Clear the login', 'Really clear it', () => this.act('DELETE', '/auth')));
+      actions.append(confirmButton('Log out', 'Confirm log out', () => this.act('DELETE', '/auth')));
     actions.append(
-      askedTwice('Remove', 'Really remove', () => this.remove(), {
+      confirmButton('Remove', 'Really remove', () => this.remove(), {
         kind: 'quiet',
         about: EDITABLE.has(report.scope) ? `from ${report.scope} scope` : '',
       }),
@@ -97,13 +97,15 @@ export class ServerDetail {
   }
 
   drawReason({ error, status, waiting, quarantined = [] }) {
-    // Drawn again only if it says something else: an open detail of it stays open while calls come in.
-    const isHere = this.origin?.unapproved !== undefined;
-    const key = JSON.stringify([error, status, waiting, quarantined, isHere]);
-    if (this.reasonAs === key) return;
-    this.reasonAs = key;
+    // Redrawn only if it changed, so that an open `details` element stays open while calls come in.
+    const isUnapproved = this.origin?.unapproved !== undefined;
+    const key = JSON.stringify([error, status, waiting, quarantined, isUnapproved]);
+    if (this.reasonKey === key) return;
+    this.reasonKey = key;
     const tone = STATUS[status]?.[0] === 'bad' ? 'bad' : 'warn';
-    const hint = isHere ? 'Read its entry below, and approve it if it is yours.' : hintOf(status, error);
+    const hint = isUnapproved
+      ? 'Read its entry below, and approve it if it is yours.'
+      : hintOf(status, error);
     replace(
       this.reason,
       error === undefined
@@ -114,7 +116,7 @@ export class ServerDetail {
             hint === undefined ? '' : h('p.hint', hint),
             error.stderr === undefined
               ? ''
-              : h('details', h('summary', 'What it wrote to stderr'), h('pre.text', error.stderr)),
+              : h('details', h('summary', 'Its stderr'), h('pre.text', error.stderr)),
           ),
       waiting === undefined
         ? ''
@@ -184,7 +186,9 @@ export class ServerDetail {
     this.drawApproval(unapproved);
     replace(
       this.config,
-      file === undefined ? h('p.hint', 'For this run only; it is in no file.') : h('p.hint', h('code', file)),
+      file === undefined
+        ? h('p.hint', 'For this run only; not stored in a file.')
+        : h('p.hint', h('code', file)),
       jsonTree(entry, { open: true, deep: true }),
       terms === undefined ? '' : h('p.hint', terms),
     );
@@ -195,7 +199,7 @@ export class ServerDetail {
     this.drawFacts(report);
   }
 
-  /** What is new or different since the server was first seen; accepted as it is shown here, and nothing else. */
+  /** Draws the definitions on hold; accepting sends the digest of exactly those that are shown. */
   async drawHeld() {
     const { held, digest } = await api('GET', serverPath(this.name, '/pins')).catch(() => ({ held: [] }));
     const accept = async () => {
@@ -203,7 +207,7 @@ export class ServerDetail {
         await api('POST', serverPath(this.name, '/pins'), { digest });
         await reloadServers();
       } catch (error) {
-        failed(error);
+        showError(error);
       }
       await this.drawHeld();
     };
@@ -214,14 +218,14 @@ export class ServerDetail {
         : h(
             'section.held',
             h('h3', 'New or changed since it was first seen'),
-            h('p.hint', 'Held back: models do not see it, and it cannot be used until you accept it.'),
+            h('p.hint', 'On hold: models do not see it, and it cannot be called until you accept it.'),
             ...held.map(heldPart),
             h('div.actions', button('Accept as shown', accept, { kind: 'primary' })),
           ),
     );
   }
 
-  /** An entry that came over the API: shown whole, and approved as it was shown. */
+  /** Draws an entry that was added over the API; approving sends the digest of the entry that is shown. */
   drawApproval(unapproved) {
     if (unapproved === undefined) return replace(this.approval);
     const { shown, digest } = unapproved;
@@ -244,11 +248,11 @@ export class ServerDetail {
     try {
       await api(method, serverPath(this.name, path), body);
       await Promise.all([reloadServers(), loadStats(), loadTools()]);
-      this.describedAs = undefined;
+      this.descriptionKey = undefined;
       changed('servers');
     } catch (error) {
-      failed(error);
-      // What was shown may be old.
+      showError(error);
+      // The shown data may be outdated.
       void this.describe();
     }
   }
@@ -256,7 +260,7 @@ export class ServerDetail {
   async remove() {
     try {
       const { scope } = this.report ?? {};
-      // Of several entries with this name, the one that is shown.
+      // Several scopes can have an entry with this name: removes the shown one.
       const which = EDITABLE.has(scope) ? `?scope=${scope}` : '';
       const { file } = await api('DELETE', serverPath(this.name, which));
       notice(
@@ -264,40 +268,40 @@ export class ServerDetail {
           ? `${this.name} is removed from this run.`
           : `${this.name} is removed from ${file}.`,
       );
-      this.onGone();
+      this.onRemoved();
       await reloadServers();
-      const left = this.report;
-      if (left !== undefined) notice(`${this.name} in ${left.scope} scope is used now.`);
+      const remaining = this.report;
+      if (remaining !== undefined) notice(`${this.name} in ${remaining.scope} scope is used now.`);
     } catch (error) {
-      failed(error);
+      showError(error);
     }
   }
 }
 
-/** A button that asks once more, in place: what it does cannot be undone, and a second click may be meant for what was there before. */
-function askedTwice(label, again, act, { kind = '', about = '' } = {}) {
-  const place = h('span.removal');
-  const really = button(again, act, { kind: 'danger' });
-  const keep = button('Keep', () => {
-    replace(place, first);
+/** Creates a button that asks for confirmation in place, for actions that cannot be undone. */
+function confirmButton(label, confirmLabel, act, { kind = '', about = '' } = {}) {
+  const container = h('span.removal');
+  const confirmAction = button(confirmLabel, act, { kind: 'danger' });
+  const cancel = button('Keep', () => {
+    replace(container, first);
     first.focus();
   });
   const first = button(
     label,
     () => {
-      // At the place of the first click is what changes nothing.
-      replace(place, keep, really, about === '' ? '' : h('span.hint', about));
-      keep.focus();
+      // The harmless button takes the place of the first, so that a double click does not confirm.
+      replace(container, cancel, confirmAction, about === '' ? '' : h('span.hint', about));
+      cancel.focus();
     },
     { kind },
   );
-  place.append(first);
-  return place;
+  container.append(first);
+  return container;
 }
 
-/** What can be done on this page; hints of errors are written for a terminal. */
+/** Returns the error's hint; for a login, one for this page, because the error's is written for a terminal. */
 function hintOf(status, error) {
-  return status === 'needs_auth' ? 'Press Log in, and log in with your browser.' : error?.hint;
+  return status === 'needs_auth' ? 'Click Log in, then log in with your browser.' : error?.hint;
 }
 
 function heldPart({ tool, kind, diff }) {

@@ -1,8 +1,8 @@
-/** A login from the button to its end: the address, the wait, the way for browsers elsewhere, and giving up. */
+/** The OAuth login of a server: opens the URL, waits, accepts a pasted redirect URL, and can be cancelled. */
 
 import { api, serverPath } from './api.js';
 import { button, h, props, replace } from './dom.js';
-import { failed } from './notices.js';
+import { showError } from './notices.js';
 import { changed, store } from './store.js';
 
 export class ServerLogin {
@@ -16,9 +16,9 @@ export class ServerLogin {
       const { authorizationUrl } = await api('POST', serverPath(this.server, '/auth'));
       store.logins.set(this.server, { server: this.server, state: 'waiting', url: authorizationUrl });
       changed('logins');
-      openAddress(authorizationUrl);
+      openUrl(authorizationUrl);
     } catch (error) {
-      failed(error);
+      showError(error);
     }
   }
 
@@ -35,33 +35,26 @@ export class ServerLogin {
       props({
         type: 'text',
         placeholder: 'http://127.0.0.1:…/oauth/callback?code=…',
-        aria: { label: 'The address that the browser ended on' },
+        aria: { label: 'The url that the browser was redirected to' },
       }),
     );
     replace(
       this.element,
       h(
         'div.callout.busy',
-        h(
-          'p.waiting',
-          h('span.spinner', props({ aria: { hidden: 'true' } })),
-          'Waiting until you are logged in …',
-        ),
-        h(
-          'p.hint',
-          'A window of your browser has been opened. This goes on by itself when you are done there.',
-        ),
+        h('p.waiting', h('span.spinner', props({ aria: { hidden: 'true' } })), 'Waiting for your login …'),
+        h('p.hint', 'A browser window was opened. This page continues when you have logged in there.'),
         h(
           'div.actions',
-          button('Open it again', () => openAddress(waiting.url)),
-          button('Give up', () => this.giveUp(), { kind: 'quiet' }),
+          button('Open it again', () => openUrl(waiting.url)),
+          button('Give up', () => this.cancel(), { kind: 'quiet' }),
         ),
         h(
           'details',
           h('summary', 'The browser is on another machine'),
           h(
             'p.hint',
-            'Log in there, and paste the address that it ended on, also when it says that the page cannot be reached.',
+            'Log in there, then paste the url that it was redirected to, even if it shows that the page cannot be reached.',
           ),
           h(
             'div.paste',
@@ -73,32 +66,32 @@ export class ServerLogin {
     );
   }
 
-  async giveUp() {
-    await api('DELETE', serverPath(this.server, '/auth')).catch(failed);
+  async cancel() {
+    await api('DELETE', serverPath(this.server, '/auth')).catch(showError);
     store.logins.delete(this.server);
     changed('logins');
   }
 
-  async finish(address) {
-    const query = address.includes('?') ? address.slice(address.indexOf('?') + 1) : address;
-    const answer = new URLSearchParams(query.split('#')[0]);
-    const body = { code: answer.get('code') ?? '', state: answer.get('state') ?? '' };
-    if (answer.has('error'))
-      return failed(
-        new Error(`The login was refused: ${answer.get('error_description') ?? answer.get('error')}.`),
+  async finish(redirectUrl) {
+    const query = redirectUrl.includes('?') ? redirectUrl.slice(redirectUrl.indexOf('?') + 1) : redirectUrl;
+    const params = new URLSearchParams(query.split('#')[0]);
+    const body = { code: params.get('code') ?? '', state: params.get('state') ?? '' };
+    if (params.has('error'))
+      return showError(
+        new Error(`The login was refused: ${params.get('error_description') ?? params.get('error')}.`),
       );
     if (body.code === '' || body.state === '')
-      return failed({
-        message: 'This is not the address that a login ends on: it has no code.',
-        hint: 'Copy the whole address out of the browser after you logged in there.',
+      return showError({
+        message: 'This is not the redirect url of a login: it has no code',
+        hint: 'Copy the whole url from the browser after you have logged in.',
       });
-    if (answer.has('iss')) body.iss = answer.get('iss');
+    if (params.has('iss')) body.iss = params.get('iss');
     await api('POST', serverPath(this.server, '/auth/callback'), body).catch((error) =>
-      failed(
+      showError(
         error.code === 'AUTH_FAILED'
           ? {
-              message: 'This address does not belong to this login.',
-              hint: 'Log in again, and paste the new address.',
+              message: 'This url belongs to a different login',
+              hint: 'Log in again, then paste the new url.',
             }
           : error,
       ),
@@ -106,8 +99,8 @@ export class ServerLogin {
   }
 }
 
-/** Only ever a web address, in a window that knows nothing of this one. */
-export function openAddress(address) {
-  const { protocol } = URL.canParse(address) ? new URL(address) : {};
-  if (protocol === 'https:' || protocol === 'http:') window.open(address, '_blank', 'noopener,noreferrer');
+/** Opens an http or https URL in a new window without opener and referrer; ignores other URLs. */
+export function openUrl(url) {
+  const { protocol } = URL.canParse(url) ? new URL(url) : {};
+  if (protocol === 'https:' || protocol === 'http:') window.open(url, '_blank', 'noopener,noreferrer');
 }

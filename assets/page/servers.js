@@ -1,9 +1,9 @@
-/** The view of servers: each with its state, its speed and its cost, and one of them in detail. */
+/** The servers view: a list with state, latency and token cost, and the detail of one server. */
 
 import { bars, share } from './charts.js';
 import { button, count, duration, h, plural, props, replace } from './dom.js';
 import { panes } from './panes.js';
-import { namePlace, placeNow } from './place.js';
+import { currentPlace, setPlace } from './place.js';
 import { openAddDialog } from './server-add.js';
 import { ServerDetail } from './server-detail.js';
 import { STATUS } from './states.js';
@@ -26,31 +26,31 @@ export function serversView() {
     ),
     list: rows,
     home: ['servers'],
-    empty: 'Choose a server to see how it is.',
+    empty: 'Select a server to see its details.',
   });
   let detail;
   let selected;
 
-  /** `place`: the address is to name it; `isNew`: it is to be read from its top, also where only one thing has room. */
-  function select(name, { place = true, isNew = true } = {}) {
-    if (place) namePlace(['servers', name]);
+  /** Shows a server; `updateUrl` sets the place in the URL, `isNew` is passed to `panes().show`. */
+  function select(name, { updateUrl = true, isNew = true } = {}) {
+    if (updateUrl) setPlace(['servers', name]);
     if (detail !== undefined && selected === name) {
       frame.show(detail.element, isNew);
-      // Its entry may be another one with the same state.
+      // The entry can change without a change of state.
       void detail.describe();
       return;
     }
     selected = name;
     detail = new ServerDetail(name, () => {
-      forget();
+      clearSelection();
       drawRows();
     });
     frame.show(detail.element, isNew);
     drawRows();
   }
 
-  function forget() {
-    if (placeNow()[1] === selected) namePlace(['servers'], { over: true });
+  function clearSelection() {
+    if (currentPlace()[1] === selected) setPlace(['servers'], { replace: true });
     selected = undefined;
     detail = undefined;
     frame.clear();
@@ -58,14 +58,14 @@ export function serversView() {
 
   function drawRows() {
     const focused = document.activeElement?.dataset?.server;
-    const inReach = store.servers.some(({ name }) => name === selected) ? selected : store.servers[0]?.name;
+    const tabStop = store.servers.some(({ name }) => name === selected) ? selected : store.servers[0]?.name;
     replace(
       rows,
       ...store.servers.map((server) =>
         h(
           'div',
           props({ role: 'listitem' }),
-          row(server, { isSelected: selected === server.name, isInReach: inReach === server.name, select }),
+          row(server, { isSelected: selected === server.name, isTabStop: tabStop === server.name, select }),
         ),
       ),
     );
@@ -97,13 +97,13 @@ export function serversView() {
       ),
     );
     if (selected !== undefined && store.loaded && !store.servers.some(({ name }) => name === selected)) {
-      forget();
+      clearSelection();
     }
-    // Where both fit, something is shown from the beginning.
+    // Selects a server initially if both panes fit.
     if (selected === undefined && store.servers.length > 0 && matchMedia('(min-width: 900px)').matches) {
       const worst =
         store.servers.find(({ status }) => ['bad', 'warn'].includes(STATUS[status]?.[0])) ?? store.servers[0];
-      select(worst.name, { place: false, isNew: false });
+      select(worst.name, { updateUrl: false, isNew: false });
     }
     detail?.update();
   }
@@ -120,18 +120,18 @@ export function serversView() {
     draw,
     select,
     focus: () => rows.querySelector('.server-row[tabindex="0"]')?.focus(),
-    /** Shows what an address names. */
+    /** Shows the place in the URL. */
     route([name]) {
-      if (name === undefined) frame.shut();
+      if (name === undefined) frame.showList();
       else if (store.servers.some((each) => each.name === name) || !store.loaded)
-        select(name, { place: false });
+        select(name, { updateUrl: false });
     },
   };
 }
 
 function figures() {
   const { servers, stats, definitionTokens, tools } = store;
-  // An idle server is started by its first call.
+  // An idle server is ready: its first call starts it.
   const ready = servers.filter(({ status }) => status === 'connected' || status === 'idle').length;
   const calls = [...stats.values()].reduce((sum, each) => sum + each.calls, 0);
   const failed = [...stats.values()].reduce((sum, each) => sum + each.failed, 0);
@@ -143,8 +143,8 @@ function figures() {
       count(saved ? definitionTokens.given : definitionTokens.all),
       saved ? `of ${count(definitionTokens.all)} tokens` : 'tokens',
       saved
-        ? `What the definitions of tools cost a model: it is given ${count(definitionTokens.given)} tokens, and searches for the rest`
-        : 'What the definitions of tools cost a model',
+        ? `Tokens that tool definitions cost a model: it is given ${count(definitionTokens.given)} tokens, and searches for the rest`
+        : 'Tokens that tool definitions cost a model',
     ),
     figure(count(calls), failed === 0 ? (calls === 1 ? 'call' : 'calls') : `calls, ${count(failed)} failed`),
   ];
@@ -154,15 +154,15 @@ function figure(number, label, title) {
   return h('div.figure', props({ title }), h('strong', number), ' ', h('span', label));
 }
 
-/** Only one row is reached with Tab, the others with the arrows: the next Tab leads into the detail. */
-function row({ name, status, transport, scope, tools }, { isSelected, isInReach, select }) {
+/** Renders a row; only one is a tab stop (roving tabindex), the arrow keys move between rows. */
+function row({ name, status, transport, scope, tools }, { isSelected, isTabStop, select }) {
   const [tone, word] = STATUS[status] ?? ['calm', status];
   return h(
     'button.server-row',
     props({
       type: 'button',
       data: { server: name },
-      tabIndex: isInReach ? 0 : -1,
+      tabIndex: isTabStop ? 0 : -1,
       aria: { current: String(isSelected) },
       onclick: () => select(name),
     }),
@@ -174,7 +174,7 @@ function row({ name, status, transport, scope, tools }, { isSelected, isInReach,
   );
 }
 
-/** Only what there is to show: a server that was never called has no speed. */
+/** Renders latency and token cost, each only if there is data. */
 function charts(name) {
   const stats = store.stats.get(name);
   const { p50, recent = [], definitionTokens: tokens = 0 } = stats ?? {};

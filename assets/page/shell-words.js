@@ -1,6 +1,8 @@
-/** A line of a command split into its arguments as a POSIX shell does, without running anything. */
-
-/** @throws Error if a quotation mark has no end. */
+/**
+ * Splits a command line into arguments like a POSIX shell, without expansion.
+ *
+ * @throws Error if a quote is not closed.
+ */
 export function shellWords(line) {
   const words = [];
   let word;
@@ -19,7 +21,7 @@ export function shellWords(line) {
       } else word += char;
     } else if (char === '"' || char === "'") {
       quote = char;
-      // Quotation marks around nothing are an empty argument.
+      // An empty pair of quotes is an empty argument.
       word ??= '';
     } else if (char === '\\' && at + 1 < line.length) {
       at += 1;
@@ -29,7 +31,7 @@ export function shellWords(line) {
       word = undefined;
     } else word = (word ?? '') + char;
   }
-  if (quote !== undefined) throw new Error(`The command has a ${quote} without its end.`);
+  if (quote !== undefined) throw new Error(`The command has an unclosed ${quote}.`);
   if (word !== undefined) words.push(word);
   return words;
 }

@@ -1,4 +1,4 @@
-/** What each state of a server is called, and how worrying it is. */
+/** Tone and label of each server state. */
 
 export const STATUS = {
   connected: ['good', 'connected'],

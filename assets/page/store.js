@@ -1,11 +1,11 @@
-/** What the page knows, kept up to date by events. Views are told at most once a frame. */
+/** State of the page, updated by events; listeners are called at most once per frame. */
 
 import { api, followEvents } from './api.js';
 
 export const MAX_CALLS = 10_000;
-/** How long statistics may be old while calls come in. */
-const STATS_MS = 2_000;
-const OFFERED_MS = 150;
+/** Delay before statistics are reloaded after an event. */
+const STATS_DELAY_MS = 2_000;
+const CATALOG_DELAY_MS = 150;
 
 export const store = {
   servers: [],
@@ -15,10 +15,10 @@ export const store = {
   definitionTokens: { all: 0, given: 0 },
   /** Oldest first. */
   calls: [],
-  /** How many of them have not ended. */
+  /** Number of calls without an outcome. */
   running: 0,
   questions: [],
-  /** Server name → what its login is waiting for. */
+  /** Server name → pending login, with its URL. */
   logins: new Map(),
   connected: false,
   loaded: false,
@@ -28,9 +28,9 @@ const callsById = new Map();
 const listeners = new Map();
 const dirty = new Set();
 const noticeListeners = new Set();
-const due = new Set();
+const scheduled = new Set();
 
-/** Calls `listener` in the next frame after something of these changed. */
+/** Calls `listener` in the next frame after one of the named parts changed; returns a function that stops it. */
 export function watch(names, listener) {
   for (const name of names) {
     if (!listeners.has(name)) listeners.set(name, new Set());
@@ -47,45 +47,45 @@ export function changed(name) {
 }
 
 function flush() {
-  const called = new Set([...dirty].flatMap((name) => [...(listeners.get(name) ?? [])]));
+  const pending = new Set([...dirty].flatMap((name) => [...(listeners.get(name) ?? [])]));
   dirty.clear();
-  for (const listener of called) {
+  for (const listener of pending) {
     try {
       listener();
     } catch (error) {
-      // One view that fails must not keep the others from being drawn.
+      // An error in one view must not prevent the others from updating.
       console.error(error);
     }
   }
 }
 
-/** Told of what a person should hear of at once. */
+/** Calls `listener` for events that are shown as a notice. */
 export function onNotice(listener) {
   noticeListeners.add(listener);
 }
 
-/** Events that arrive while a list is on its way: the list may be older than they are, so they are told again. */
-const onTheirWay = { servers: new Set(), calls: new Set() };
+/** Events received while a list is fetched; they are applied again after it, because the list may be older. */
+const eventsDuringFetch = { servers: new Set(), calls: new Set() };
 
 async function fetchList(kind, path, apply) {
-  const late = [];
-  onTheirWay[kind].add(late);
+  const received = [];
+  eventsDuringFetch[kind].add(received);
   try {
     apply(await api('GET', path));
   } finally {
-    onTheirWay[kind].delete(late);
+    eventsDuringFetch[kind].delete(received);
   }
-  for (const [name, data] of late) handlers[name](data);
+  for (const [name, data] of received) handlers[name](data);
   changed(kind);
 }
 
-function happened(name, data) {
+function applyEvent(name, data) {
   const kind = name === 'server' ? 'servers' : name.startsWith('call.') ? 'calls' : undefined;
-  for (const late of onTheirWay[kind] ?? []) late.push([name, data]);
+  for (const received of eventsDuringFetch[kind] ?? []) received.push([name, data]);
   handlers[name]?.(data);
 }
 
-/** What is small and seen first comes first. */
+/** Loads everything, small and visible data first. */
 export async function load() {
   await Promise.all([reloadServers(), loadQuestions(), loadStats()]);
   await loadTools();
@@ -109,9 +109,10 @@ async function loadCalls() {
 export async function loadQuestions() {
   const before = new Set(store.questions.map(({ id }) => id));
   store.questions = (await api('GET', '/api/approvals')).approvals;
-  const [news] = store.questions.filter(({ id }) => !before.has(id));
-  // One notice for all that came at once; the number is in the rail.
-  if (news !== undefined) for (const tell of noticeListeners) tell({ kind: 'question', event: news });
+  const [newQuestion] = store.questions.filter(({ id }) => !before.has(id));
+  // One notice for all new questions; the navigation shows their number.
+  if (newQuestion !== undefined)
+    for (const listener of noticeListeners) listener({ kind: 'question', event: newQuestion });
   changed('questions');
 }
 
@@ -131,29 +132,29 @@ export async function reloadServers() {
 export function follow(refused) {
   followEvents({
     refused,
-    event: happened,
+    event: applyEvent,
     missed: () => void load().catch(() => {}),
     connected(isConnected) {
-      const was = store.connected;
+      const wasConnected = store.connected;
       store.connected = isConnected;
       changed('connected');
-      // Whatever happens from now on is told; what happened before has to be asked for.
-      if (isConnected && !was) void load().catch(() => {});
+      // Events only report changes, so the current state is fetched.
+      if (isConnected && !wasConnected) void load().catch(() => {});
     },
   });
 }
 
-/** Once for all that happens within a moment: a server that starts tells several times. */
-function soon(work, ms) {
-  if (due.has(work)) return;
-  due.add(work);
+/** Runs `work` once after `ms`, however often it is called until then: a starting server sends several events. */
+function scheduleOnce(work, ms) {
+  if (scheduled.has(work)) return;
+  scheduled.add(work);
   setTimeout(() => {
-    due.delete(work);
+    scheduled.delete(work);
     work().catch(() => {});
   }, ms);
 }
 
-async function loadOffered() {
+async function loadToolsAndServers() {
   await Promise.all([loadTools(), reloadServers()]);
 }
 
@@ -164,13 +165,13 @@ const handlers = {
     if (at === -1) store.servers = [...store.servers, report];
     else store.servers = store.servers.with(at, report);
     if (before?.status !== report.status)
-      for (const tell of noticeListeners) tell({ kind: 'server', report, before });
+      for (const listener of noticeListeners) listener({ kind: 'server', report, before });
     changed('servers');
-    soon(loadStats, STATS_MS);
+    scheduleOnce(loadStats, STATS_DELAY_MS);
   },
   tools() {
-    soon(loadOffered, OFFERED_MS);
-    soon(loadStats, STATS_MS);
+    scheduleOnce(loadToolsAndServers, CATALOG_DELAY_MS);
+    scheduleOnce(loadStats, STATS_DELAY_MS);
   },
   question: () => void loadQuestions().catch(() => {}),
   answer: () => void loadQuestions().catch(() => {}),
@@ -178,7 +179,7 @@ const handlers = {
     if (event.state === 'waiting') store.logins.set(event.server, event);
     else store.logins.delete(event.server);
     if (event.state === 'done' || event.state === 'failed' || event.state === 'removed') {
-      for (const tell of noticeListeners) tell({ kind: 'login', event });
+      for (const listener of noticeListeners) listener({ kind: 'login', event });
     }
     changed('logins');
     changed('servers');
@@ -209,6 +210,6 @@ const handlers = {
       store.running -= 1;
     }
     changed('calls');
-    soon(loadStats, STATS_MS);
+    scheduleOnce(loadStats, STATS_DELAY_MS);
   },
 };

@@ -1,4 +1,4 @@
-/** One tool: what it says about itself, a form to try it, and what it answered. */
+/** The detail of one tool: its definition, a form to run it, and the result. */
 
 import { api } from './api.js';
 import { button, duration, h, props, replace } from './dom.js';
@@ -12,56 +12,56 @@ const HINTS = [
   ['idempotentHint', true, 'idempotent', 'calm'],
   ['openWorldHint', true, 'open world', 'calm'],
 ];
-/** An answer that begins below this part of the window is scrolled to. */
+/** A result that starts below this fraction of the window is scrolled into view. */
 const IN_VIEW = 0.6;
 
 export class ToolTry {
-  /** The call that runs now; undefined: none. */
-  #stop;
+  /** Aborts the running call; undefined if there is none. */
+  #abortController;
 
   constructor(tool) {
     this.name = tool.name;
     this.element = h('article.tool');
-    this.wrong = h('div', props({ role: 'alert' }));
+    this.errors = h('div', props({ role: 'alert' }));
     this.answer = h('div.answer', props({ aria: { live: 'polite' } }));
-    this.go = button('Run', () => this.run(), { kind: 'primary' });
-    this.cancel = button('Cancel', () => this.#stop?.abort(), { kind: 'quiet' });
-    this.cancel.hidden = true;
+    this.runButton = button('Run', () => this.run(), { kind: 'primary' });
+    this.cancelButton = button('Cancel', () => this.#abortController?.abort(), { kind: 'quiet' });
+    this.cancelButton.hidden = true;
     this.refresh(tool);
   }
 
   get isRunning() {
-    return this.#stop !== undefined;
+    return this.#abortController !== undefined;
   }
 
-  /** Draws what the server says about it now; what was filled in, and the answer, stay. */
+  /** Redraws the tool if its definition changed; keeps the input and the result. */
   refresh(tool) {
-    const print = JSON.stringify(tool);
-    if (tool === undefined || print === this.print) return;
-    this.print = print;
+    const fingerprint = JSON.stringify(tool);
+    if (tool === undefined || fingerprint === this.fingerprint) return;
+    this.fingerprint = fingerprint;
     this.draw(tool);
   }
 
   draw(tool) {
     const { annotations = {}, outputSchema } = tool;
     const tags = HINTS.filter(([key, value]) => annotations[key] === value).map(([, , word, tone]) =>
-      h('span.tag', props({ data: { tone }, title: 'As the server says' }), word),
+      h('span.tag', props({ data: { tone }, title: 'From the server' }), word),
     );
     this.form = schemaForm(tool.inputSchema, { value: this.form?.read().value });
     const form = h(
       'form',
       this.form.element,
-      this.wrong,
-      h('div.actions', this.go, this.cancel, h('span.keys', h('kbd', 'Ctrl'), h('kbd', '↵'))),
+      this.errors,
+      h('div.actions', this.runButton, this.cancelButton, h('span.keys', h('kbd', 'Ctrl'), h('kbd', '↵'))),
     );
     form.addEventListener('submit', (event) => event.preventDefault());
-    // What was wrong with the last attempt is about what was filled in then.
-    form.addEventListener('input', () => replace(this.wrong));
+    // Problems of the last attempt are outdated after an edit.
+    form.addEventListener('input', () => replace(this.errors));
     form.addEventListener('click', ({ target }) => {
-      if (target.closest('.form-head') !== null) replace(this.wrong);
+      if (target.closest('.form-head') !== null) replace(this.errors);
     });
     form.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.go.click();
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.runButton.click();
     });
     replace(
       this.element,
@@ -92,44 +92,49 @@ export class ToolTry {
   async run() {
     const { value, problems } = this.form.check();
     replace(
-      this.wrong,
+      this.errors,
       problems.length === 0 ? '' : h('div.callout.bad', ...problems.map((problem) => h('p', problem))),
     );
     if (problems.length > 0) return;
-    const stop = new AbortController();
-    this.#stop = stop;
-    this.cancel.hidden = false;
-    // Its own name for the call: the events of other calls of this tool have other names.
+    const controller = new AbortController();
+    this.#abortController = controller;
+    this.cancelButton.hidden = false;
+    // Identifies events of this call among other calls of the same tool.
     const ref = crypto.randomUUID();
-    const began = performance.now();
+    const startedAt = performance.now();
     const line = h('span', 'Running …');
     this.show('', h('p.waiting', h('span.spinner', props({ aria: { hidden: 'true' } })), line));
     const unwatch = watch(['calls', 'questions'], () => replace(line, progressOf(ref)));
     try {
-      const result = await api('POST', '/api/call', { name: this.name, arguments: value, ref }, stop.signal);
+      const result = await api(
+        'POST',
+        '/api/call',
+        { name: this.name, arguments: value, ref },
+        controller.signal,
+      );
       this.show(
-        [pillOf(result), h('span.took', duration(performance.now() - began))],
+        [pillOf(result), h('span.took', duration(performance.now() - startedAt))],
         mismatchOf(result),
         showResult(result),
       );
     } catch (error) {
-      const isStopped = error.name === 'AbortError';
+      const isCancelled = error.name === 'AbortError';
       this.show(
         '',
         h(
-          `div.callout.${isStopped ? 'warn' : 'bad'}`,
-          h('p', isStopped ? 'The call was cancelled.' : error.message),
+          `div.callout.${isCancelled ? 'warn' : 'bad'}`,
+          h('p', isCancelled ? 'The call was cancelled.' : error.message),
           error.hint === undefined ? '' : h('p.hint', error.hint),
         ),
       );
     } finally {
       unwatch();
-      this.#stop = undefined;
-      this.cancel.hidden = true;
+      this.#abortController = undefined;
+      this.cancelButton.hidden = true;
     }
   }
 
-  /** Shows an answer, where it can be seen. */
+  /** Shows a result, and scrolls to it if it starts too far down. */
   show(aside, ...content) {
     replace(this.answer, h('section', h('h3', 'Answer', aside), ...content));
     if (this.answer.isConnected && this.answer.getBoundingClientRect().top > innerHeight * IN_VIEW)
@@ -139,10 +144,10 @@ export class ToolTry {
 
 function pillOf({ isError, mismatch }) {
   const [tone, word] = isError
-    ? ['bad', 'the tool says that it failed']
+    ? ['bad', 'the tool reported an error']
     : mismatch === undefined
       ? ['good', 'ok']
-      : ['warn', 'not what it promised'];
+      : ['warn', 'does not match its output schema'];
   return h('span.pill', props({ data: { tone } }), word);
 }
 
@@ -150,16 +155,16 @@ function mismatchOf({ mismatch }) {
   if (mismatch === undefined) return '';
   return h(
     'div.callout.warn',
-    h('p', 'The answer does not fit the output schema of the tool.'),
+    h('p', 'The result does not match the output schema of the tool.'),
     ...mismatch.map((problem) => h('p.hint', problem)),
   );
 }
 
-/** How far the call of this name is. */
+/** Returns the progress of the call with this ref. */
 function progressOf(ref) {
   const call = store.calls.findLast((each) => each.ref === ref);
   if (call !== undefined && store.questions.some((question) => question.call === call.id))
-    return 'Waiting for an answer under Questions …';
+    return 'Waiting for your answer under Questions …';
   const { progress, total, message } = call?.progress ?? {};
   const share =
     progress === undefined

@@ -1,10 +1,10 @@
-/** The view of tools: all of them, or those that fit what is typed, ranked as for a model and with the reason. */
+/** The tools view: all tools, or search results in the ranking that models get, with the reason for each match. */
 
 import { api } from './api.js';
 import { h, plural, props, replace } from './dom.js';
-import { failed } from './notices.js';
+import { showError } from './notices.js';
 import { panes } from './panes.js';
-import { namePlace } from './place.js';
+import { setPlace } from './place.js';
 import { store, watch } from './store.js';
 import { ToolTry } from './tool-try.js';
 import { VirtualList } from './virtual-list.js';
@@ -12,9 +12,9 @@ import { VirtualList } from './virtual-list.js';
 const TYPING_MS = 90;
 const MAX_RESULTS = 100;
 const ROW_HEIGHT = 58;
-/** With a line for the reason. */
+/** Includes a line with the reason of the match. */
 const FOUND_ROW_HEIGHT = 76;
-/** Tools that were opened keep their form and answer; the oldest that is not running makes room. */
+/** Opened tools keep their input and result; past this limit, the least recently opened idle one is dropped. */
 const MAX_KEPT_TRIES = 50;
 
 export function toolsView() {
@@ -22,41 +22,40 @@ export function toolsView() {
     'input.search',
     props({
       type: 'search',
-      placeholder: 'Say what you want to do …',
+      placeholder: 'Describe what you want to do …',
       autocomplete: 'off',
       spellcheck: false,
       aria: { label: 'Search tools' },
     }),
   );
-  const filter = h('select', props({ aria: { label: 'Only of one server' } }));
-  const counted = h('span.counted', props({ role: 'status' }));
+  const filter = h('select', props({ aria: { label: 'Only one server' } }));
+  const countLabel = h('span.counted', props({ role: 'status' }));
   const list = new VirtualList({
     label: 'Tools',
     rowHeight: ROW_HEIGHT,
-    render: (item, row) => drawRow(item, row, showing()),
+    render: (item, row) => drawRow(item, row, rowOptions()),
     keyOf: ({ name }) => name,
-    printOf: ({ title, description, deferred, score, why }) =>
-      JSON.stringify([title, description, deferred, score, why, showing()]),
+    fingerprintOf: ({ title, description, deferred, score, why }) =>
+      JSON.stringify([title, description, deferred, score, why, rowOptions()]),
     onOpen: (item) => open(item.name),
-    empty: () =>
-      box.value.trim() === '' ? (store.loaded ? 'No tools are known yet.' : 'Looking …') : 'Nothing fits.',
+    empty: () => (box.value.trim() === '' ? (store.loaded ? 'No tools yet.' : 'Looking …') : 'Nothing fits.'),
   });
   const frame = panes({
-    head: h('div.head', h('div.head-line', h('h1', 'Tools'), counted), h('div.controls', box, filter)),
+    head: h('div.head', h('div.head-line', h('h1', 'Tools'), countLabel), h('div.controls', box, filter)),
     list: list.element,
     home: ['tools'],
-    empty: 'Choose a tool to read about it and to try it.',
+    empty: 'Select a tool to see its details and try it.',
   });
   let found;
   let searching;
   let timer;
   let opened;
-  /** What an address names before the tools are there. */
-  let wanted;
+  /** The place in the URL while its tool is not loaded yet. */
+  let pendingRoute;
   const tries = new Map();
 
-  /** Rows have only what tells them apart. */
-  function showing() {
+  /** Returns which columns differ between rows; the others are omitted. */
+  function rowOptions() {
     const { tools } = store;
     return {
       server: filter.value === '' && tools.some(({ server }) => server !== tools[0].server),
@@ -65,28 +64,28 @@ export function toolsView() {
   }
 
   function draw() {
-    const of = filter.value;
+    const onlyServer = filter.value;
     const all = found ?? store.tools;
-    const items = of === '' ? all : all.filter(({ server }) => server === of);
+    const items = onlyServer === '' ? all : all.filter(({ server }) => server === onlyServer);
     list.setRowHeight(found === undefined ? ROW_HEIGHT : FOUND_ROW_HEIGHT);
     list.show(
       items.length,
       (at) => items[at],
       ({ name }) => name === opened?.name,
     );
-    counted.textContent =
+    countLabel.textContent =
       found === undefined ? plural(items.length, 'tool') : plural(items.length, 'match', 'matches');
   }
 
   function drawFilter() {
     const names = [...new Set(store.tools.map(({ server }) => server))].sort();
-    const now = filter.value;
+    const selected = filter.value;
     replace(
       filter,
       h('option', props({ value: '' }), 'All servers'),
       ...names.map((name) => h('option', props({ value: name }), name)),
     );
-    filter.value = names.includes(now) ? now : '';
+    filter.value = names.includes(selected) ? selected : '';
   }
 
   async function search() {
@@ -110,27 +109,27 @@ export function toolsView() {
       list.element.scrollTop = 0;
       draw();
     } catch (error) {
-      if (error.name !== 'AbortError') failed(error);
+      if (error.name !== 'AbortError') showError(error);
     }
   }
 
-  /** `place`: the address is to name it. */
-  function open(name, { place = true } = {}) {
+  /** Shows a tool; `updateUrl` sets the place in the URL. */
+  function open(name, { updateUrl = true } = {}) {
     const tool = store.tools.find((each) => each.name === name);
     if (tool === undefined) return;
-    wanted = undefined;
-    if (place) namePlace(['tools', tool.server, tool.tool]);
+    pendingRoute = undefined;
+    if (updateUrl) setPlace(['tools', tool.server, tool.tool]);
     const isNew = opened?.name !== name || !frame.element.classList.contains('open');
     opened = tries.get(name) ?? new ToolTry(tool);
-    keep(opened);
+    keepTry(opened);
     opened.refresh(tool);
     if (isNew) frame.show(opened.element, true);
     draw();
   }
 
-  function keep(one) {
-    tries.delete(one.name);
-    tries.set(one.name, one);
+  function keepTry(toolTry) {
+    tries.delete(toolTry.name);
+    tries.set(toolTry.name, toolTry);
     if (tries.size <= MAX_KEPT_TRIES) return;
     for (const [name, each] of tries) {
       if (each.isRunning) continue;
@@ -140,11 +139,11 @@ export function toolsView() {
   }
 
   function route([server, tool]) {
-    wanted = undefined;
-    if (tool === undefined) return frame.shut();
+    pendingRoute = undefined;
+    if (tool === undefined) return frame.showList();
     const known = store.tools.find((each) => each.server === server && each.tool === tool);
-    if (known === undefined) wanted = [server, tool];
-    else open(known.name, { place: false });
+    if (known === undefined) pendingRoute = [server, tool];
+    else open(known.name, { updateUrl: false });
   }
 
   box.addEventListener('input', () => {
@@ -164,7 +163,7 @@ export function toolsView() {
     if (found === undefined) draw();
     else void search();
     opened?.refresh(store.tools.find(({ name }) => name === opened.name));
-    if (wanted !== undefined) route(wanted);
+    if (pendingRoute !== undefined) route(pendingRoute);
   });
   drawFilter();
   draw();
@@ -181,7 +180,7 @@ export function toolsView() {
   };
 }
 
-function drawRow({ tool, server, description, title, why = [], place, score, deferred }, row, showing) {
+function drawRow({ tool, server, description, title, why = [], place, score, deferred }, row, rowOptions) {
   const about = [title === tool ? undefined : title, firstLine(description)];
   replace(
     row,
@@ -189,10 +188,10 @@ function drawRow({ tool, server, description, title, why = [], place, score, def
       'span.tool-line',
       h('strong', tool),
       ' ',
-      deferred && showing.deferred
-        ? h('span.tag', props({ title: 'A model has to search for it' }), 'by search')
+      deferred && rowOptions.deferred
+        ? h('span.tag', props({ title: 'Models find it by search' }), 'by search')
         : '',
-      showing.server ? h('span.tool-server', server) : '',
+      rowOptions.server ? h('span.tool-server', server) : '',
       score === undefined
         ? ''
         : h(

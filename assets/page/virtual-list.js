@@ -1,4 +1,4 @@
-/** A list of any length of which only what can be seen is in the page. Rows have one height and take the keyboard. */
+/** A list with keyboard navigation that renders only visible rows; all rows have the same height. */
 
 import { h, props } from './dom.js';
 
@@ -6,14 +6,14 @@ const OVERSCAN_ROWS = 8;
 
 export class VirtualList {
   /**
-   * `render(item, row)` fills a row, `keyOf(item)` says which it is and `printOf(item)` what it shows; `onOpen(item)`
-   * is called for a click or Enter.
+   * `render(item, row)` fills a row, `keyOf(item)` identifies the item, and a row is rendered again if
+   * `fingerprintOf(item)` changes; `onOpen(item)` is called for a click or Enter.
    */
-  constructor({ label, rowHeight, render, keyOf, printOf, onOpen, empty }) {
+  constructor({ label, rowHeight, render, keyOf, fingerprintOf, onOpen, empty }) {
     this.rowHeight = rowHeight;
     this.render = render;
     this.keyOf = keyOf;
-    this.printOf = printOf;
+    this.fingerprintOf = fingerprintOf;
     this.onOpen = onOpen;
     this.empty = empty;
     this.items = [];
@@ -22,7 +22,7 @@ export class VirtualList {
     this.spare = [];
     this.active = -1;
     this.space = h('div.space', props({ role: 'presentation' }));
-    this.none = h('p.none');
+    this.emptyNotice = h('p.none');
     this.element = h(
       'div.list',
       props({
@@ -32,7 +32,7 @@ export class VirtualList {
         onscroll: () => this.schedule(),
         onkeydown: (event) => this.key(event),
       }),
-      this.none,
+      this.emptyNotice,
       this.space,
     );
     this.space.addEventListener('click', (event) => {
@@ -45,19 +45,19 @@ export class VirtualList {
     new ResizeObserver(() => this.schedule()).observe(this.element);
   }
 
-  /** `itemAt(index)` gives what a row shows; `isSame` tells which item is selected. */
+  /** Shows `length` items; `itemAt(index)` returns an item, `isSelected(item)` whether it is selected. */
   show(length, itemAt, isSelected = () => false) {
     this.length = length;
     this.itemAt = itemAt;
     this.isSelected = isSelected;
     this.active = Math.min(this.active, length - 1);
     this.space.style.height = `${length * this.rowHeight}px`;
-    this.none.textContent = length === 0 ? this.empty() : '';
-    this.none.hidden = length > 0;
+    this.emptyNotice.textContent = length === 0 ? this.empty() : '';
+    this.emptyNotice.hidden = length > 0;
     this.draw();
   }
 
-  /** Of all rows from now on; shown by the next `show`. */
+  /** Sets the height of all rows; applied by the next `show`. */
   setRowHeight(height) {
     if (this.rowHeight === height) return;
     this.rowHeight = height;
@@ -65,15 +65,15 @@ export class VirtualList {
   }
 
   schedule() {
-    if (this.waiting) return;
-    this.waiting = true;
+    if (this.isScheduled) return;
+    this.isScheduled = true;
     requestAnimationFrame(() => {
-      this.waiting = false;
+      this.isScheduled = false;
       this.draw();
     });
   }
 
-  /** Rows follow their items: one that moved is only moved, and drawn anew when it says something else. */
+  /** Draws the visible rows; the row of an item that moved is moved, and only rendered again if it changed. */
   draw() {
     if (this.itemAt === undefined) return;
     const { scrollTop, clientHeight } = this.element;
@@ -82,25 +82,25 @@ export class VirtualList {
       this.length,
       Math.ceil((scrollTop + clientHeight) / this.rowHeight) + OVERSCAN_ROWS,
     );
-    const wanted = new Map();
+    const visible = new Map();
     for (let at = first; at < last; at += 1) {
       const item = this.itemAt(at);
-      wanted.set(this.keyOf(item), { at, item });
+      visible.set(this.keyOf(item), { at, item });
     }
     for (const [key, row] of this.rows) {
-      if (wanted.has(key)) continue;
+      if (visible.has(key)) continue;
       row.hidden = true;
       row.replaceChildren();
       this.rows.delete(key);
       this.spare.push(row);
     }
-    for (const [key, { at, item }] of wanted) this.place(this.rows.get(key) ?? this.take(key), at, item);
+    for (const [key, { at, item }] of visible) this.place(this.rows.get(key) ?? this.takeRow(key), at, item);
   }
 
   place(row, at, item) {
-    const print = this.printOf(item);
-    if (row.print !== print) {
-      row.print = print;
+    const fingerprint = this.fingerprintOf(item);
+    if (row.fingerprint !== fingerprint) {
+      row.fingerprint = fingerprint;
       try {
         this.render(item, row);
       } catch (error) {
@@ -120,11 +120,11 @@ export class VirtualList {
     row.classList.toggle('active', at === this.active);
   }
 
-  take(key) {
+  takeRow(key) {
     const row = this.spare.pop() ?? h('div.row', props({ role: 'option' }));
     if (!row.isConnected) this.space.append(row);
     row.hidden = false;
-    row.print = undefined;
+    row.fingerprint = undefined;
     this.rows.set(key, row);
     return row;
   }

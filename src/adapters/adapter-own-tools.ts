@@ -3,7 +3,7 @@
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import type { Answer } from './answer.ts';
 
 /** One of your own tools. */
@@ -79,10 +79,6 @@ export function foundNames({ content, isError }: Answer): string[] {
 }
 
 function nameIn(line: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) && typeof value['name'] === 'string' ? value['name'] : undefined;
-  } catch {
-    return undefined;
-  }
+  const name = parseRecord(line)?.['name'];
+  return typeof name === 'string' ? name : undefined;
 }

@@ -53,8 +53,8 @@ export async function answer(
       signal: bothSignals(options.signal, request.signal),
       timeoutMs: options.timeoutMs,
       onProgress: (progress) => {
-        tell(options.onProgress, progress, { name, id });
-        tell(request.onProgress, progress, { name, id });
+        report(options.onProgress, progress, { name, id });
+        report(request.onProgress, progress, { name, id });
       },
       media: options.media,
       mediaLimits: options.mediaLimits,
@@ -68,7 +68,7 @@ export async function answer(
 }
 
 /** An exception of a listener must not affect the answer. */
-function tell(listener: AdapterOptions['onProgress'], progress: Progress, call: ModelCall): void {
+function report(listener: AdapterOptions['onProgress'], progress: Progress, call: ModelCall): void {
   try {
     listener?.(progress, call);
   } catch {
@@ -95,7 +95,7 @@ export function readArguments(input: unknown): Record<string, unknown> {
   if (input === undefined || input === null || input === '') return {};
   const value = typeof input === 'string' ? parseJson(input) : input;
   if (isRecord(value)) return value;
-  throw new PlugboardError('INVALID_ARGUMENTS', 'the arguments of the call are not a JSON object', {
+  throw new PlugboardError('INVALID_ARGUMENTS', 'The arguments of the call are not a JSON object', {
     hint: 'Send the arguments again as one complete JSON object.',
   });
 }

@@ -69,7 +69,7 @@ function misfitOf(name: string, tool: unknown): Misfit | undefined {
   const { description, inputSchema, execute } = tool;
   const wrong = (key: string, expected: string, hint: string): Misfit => ({
     expected: `tools whose "${key}" is ${expected}`,
-    hint: `${hint} (${which})`,
+    hint: `${which}: ${hint}`,
   });
   if (description !== undefined && typeof description !== 'string')
     return wrong('description', 'a text', `It is ${shown(description)}.`);

@@ -2,6 +2,7 @@
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import { mediaType } from '../catalog/media-bytes.ts';
+import { parseJson } from '../lib/json.ts';
 import type { Answer } from './answer.ts';
 
 export interface TextPart {
@@ -51,12 +52,7 @@ export function isForAssistant({ annotations }: ContentBlock): boolean {
 }
 
 function isSameJson(text: string, json: string): boolean {
-  if (text === json) return true;
-  try {
-    return JSON.stringify(JSON.parse(text)) === json;
-  } catch {
-    return false;
-  }
+  return text === json || JSON.stringify(parseJson(text)) === json;
 }
 
 /** Maps the parts for a provider: `media` maps supported ones, the others become notes. */

@@ -376,6 +376,8 @@ function isOpen(value: unknown, depth: number): boolean {
 function isAnyObject(schema: Record<string, unknown>): boolean {
   const { type } = schema;
   const types = Array.isArray(type) ? type : [type];
-  const says = ['properties', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) => Object.hasOwn(schema, key));
-  return types.includes('object') && !says;
+  const hasStructure = ['properties', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) =>
+    Object.hasOwn(schema, key),
+  );
+  return types.includes('object') && !hasStructure;
 }

@@ -36,7 +36,7 @@ export function needsLogin(server: string, url: string, why?: string): Plugboard
 export function needsGitHubToken(server: string): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" is GitHub's: it takes a personal access token instead of a login.`,
+    `The server "${server}" is GitHub's: it takes a personal access token instead of a login`,
     {
       server,
       hint: {
@@ -54,7 +54,7 @@ export function needsGitHubToken(server: string): PlugboardError {
 export function needsVariable(server: string, variable: string): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" takes its token from the variable ${variable}, which is not set.`,
+    `The server "${server}" takes its token from the variable ${variable}, which is not set`,
     {
       server,
       hint: {
@@ -70,7 +70,7 @@ export function needsVariable(server: string, variable: string): PlugboardError 
 export function refusedCredential(server: string, source: string, status: 401 | 403): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" refused the credentials from ${source} (${status}).`,
+    `The server "${server}" refused the credentials from ${source} (${status})`,
     { server, hint: `Put a valid value into ${source}.`, detail: { httpStatus: status, permanent: true } },
   );
 }
@@ -78,7 +78,7 @@ export function refusedCredential(server: string, source: string, status: 401 | 
 export function needsScope(server: string, scope: string | undefined): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" requires more rights than its login has${named(scope)}.`,
+    `The server "${server}" requires more rights than its login has${named(scope)}`,
     {
       server,
       hint: loginHint(server),
@@ -90,7 +90,7 @@ export function needsScope(server: string, scope: string | undefined): Plugboard
 export function scopeNotGranted(server: string, scope: string | undefined): PlugboardError {
   return new PlugboardError(
     'NEEDS_AUTH',
-    `The server "${server}" refuses this although its login was asked for all the rights it named${named(scope)}.`,
+    `The server "${server}" refuses this although its login was asked for all the rights it named${named(scope)}`,
     {
       server,
       hint: 'Ask its owner to give your account these rights; another login will not change it.',
@@ -102,7 +102,7 @@ export function scopeNotGranted(server: string, scope: string | undefined): Plug
 export function needsClientRegistration(server: string): PlugboardError {
   return new PlugboardError(
     'NEEDS_CLIENT_REGISTRATION',
-    `The authorization server of "${server}" does not let programs register themselves.`,
+    `The authorization server of "${server}" does not let programs register themselves`,
     {
       server,
       hint: {
@@ -125,7 +125,7 @@ export function authFailed(server: string, message: string, options: { hint?: st
 }
 
 export function loginTimeout(server: string, ms: number): PlugboardError {
-  return new PlugboardError('TIMEOUT', `The login to "${server}" took longer than ${ms / 1000} s.`, {
+  return new PlugboardError('TIMEOUT', `The login to "${server}" took longer than ${ms / 1000} s`, {
     server,
     hint: 'Try again; raise startupTimeoutMs of its entry if its servers only need longer.',
   });

@@ -19,7 +19,7 @@ export function openableUrl(value: string | URL): string {
   if (url === undefined || !allowed || url.username !== '' || url.password !== '') {
     throw new PlugboardError(
       'EGRESS_REFUSED',
-      'The server sent an address for the login that no browser should open.',
+      'The server sent an address for the login that no browser should open',
       {
         hint: 'Only https addresses are opened. Ask the owner of the server about it.',
         detail: { permanent: true },

@@ -57,7 +57,7 @@ export async function listenForCallback(server: string, wantedPort = 0): Promise
             response,
             400,
             `The login to ${server} failed`,
-            'The program that asked for it says why. You may close this window.',
+            'The program that started the login shows the reason. You can close this window.',
           );
       },
     });
@@ -90,7 +90,7 @@ async function listen(http: Server, wantedPort: number): Promise<boolean> {
     return true;
   } catch (error) {
     if (wantedPort === 0 || !['EADDRINUSE', 'EACCES'].includes(errorCode(error) ?? '')) {
-      throw new PlugboardError('AUTH_FAILED', 'No port of this machine could be opened for the login.', {
+      throw new PlugboardError('AUTH_FAILED', 'No port of this machine could be opened for the login', {
         hint: 'Use --no-browser and paste the address that the browser ends on.',
         cause: error,
       });

@@ -157,7 +157,7 @@ async function givenHeaders(headersFrom: HeadersFunction, request: HeadersReques
   if (!isRecord(given) || members.some(([, value]) => typeof value !== 'string')) {
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The headers function of "${server}" did not return an object of strings.`,
+      `The headers function of "${server}" did not return an object of strings`,
       { server, hint: "Return an object such as { Authorization: 'Bearer …' }." },
     );
   }

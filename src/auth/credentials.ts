@@ -19,7 +19,7 @@ export interface RequestLine {
 
 export interface Credentials {
   /**
-   * Returns headers for the next request to the server's own origin; synchronous if nothing has to be fetched.
+   * Returns headers for the next request to the server's own origin; synchronous if nothing must be fetched.
    * Without `line`, a POST to the server's url is assumed. Call it for each request: a proof is used once.
    */
   headers(

@@ -98,10 +98,7 @@ async function resourceMetadata(
     }
     const requestedResource = sdk.resourceUrlFromServerUrl(options.url);
     if (!sdk.checkResourceAllowed({ requestedResource, configuredResource: found.resource })) {
-      throw authFailed(
-        options.server,
-        'it describes another server than itself, so no login is sent to anybody.',
-      );
+      throw authFailed(options.server, 'it describes another server, so no login was started.');
     }
     return found;
   }

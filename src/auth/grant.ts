@@ -50,10 +50,10 @@ export function parseGrant(server: string, oauth: OAuthDetails): Grant | undefin
   const fail = (what: string): never => {
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The entry of "${server}" has an oauth.grant that cannot be used: ${what}.`,
+      `The entry of "${server}" has an oauth.grant that cannot be used: ${what}`,
       {
         server,
-        hint: 'type is client_credentials, jwt_bearer or cross_app; secrets are named by …EnvVar or …File.',
+        hint: 'Set "type" to client_credentials, jwt_bearer or cross_app, and name secrets with …EnvVar or …File.',
       },
     );
   };
@@ -117,7 +117,7 @@ export async function readSource(server: string, source: Source, env: NodeJS.Pro
   const where = 'envVar' in source ? `the variable ${source.envVar}` : `the file ${source.file}`;
   throw new PlugboardError(
     'CONFIG_INVALID',
-    `The server "${server}" takes a secret from ${where}, where there is none.`,
+    `The server "${server}" takes a secret from ${where}, where there is none`,
     {
       server,
       hint: `Put it into ${where}, then try again.`,

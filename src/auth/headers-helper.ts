@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { parseRecord } from '../lib/json.ts';
 import { killGroup } from '../lib/process-group.ts';
 import { checked, type Headers } from './static-headers.ts';
 
@@ -20,14 +20,8 @@ export interface HelperOptions {
 }
 
 export async function runHeadersHelper(options: HelperOptions): Promise<Headers> {
-  const output = await run(options);
-  let value: unknown;
-  try {
-    value = JSON.parse(output);
-  } catch {
-    value = undefined;
-  }
-  if (!isRecord(value) || Object.values(value).some((one) => typeof one !== 'string')) {
+  const value = parseRecord(await run(options));
+  if (value === undefined || Object.values(value).some((one) => typeof one !== 'string')) {
     throw failed(options, 'it did not print a JSON object of strings');
   }
   const entries = Object.entries(value as Record<string, string>);
@@ -60,7 +54,7 @@ function run(options: HelperOptions): Promise<string> {
     );
     const abort = (): void =>
       end(
-        new PlugboardError('CANCELLED', 'Cancelled while its headersHelper ran.', { server: options.server }),
+        new PlugboardError('CANCELLED', 'Cancelled while its headersHelper ran', { server: options.server }),
       );
     const settle = (): void => {
       clearTimeout(timer);
@@ -92,7 +86,7 @@ function run(options: HelperOptions): Promise<string> {
 
 /** Creates the error without the command and its output: both may contain the secret. */
 function failed(options: HelperOptions, why: string): PlugboardError {
-  return new PlugboardError('AUTH_FAILED', `The headersHelper of "${options.server}" failed: ${why}.`, {
+  return new PlugboardError('AUTH_FAILED', `The headersHelper of "${options.server}" failed: ${why}`, {
     server: options.server,
     hint: 'Run the command of its headersHelper by hand to see what is wrong.',
   });

@@ -54,7 +54,7 @@ export class HomeTraces implements LoginTraces {
       return await withFileLock(this.#path(key, 'lock'), work, { waitMs: LOCK_WAIT_MS, signal });
     } catch (error) {
       if (errorCode(error) !== 'ELOCKTIMEOUT') throw error;
-      throw new PlugboardError('AUTH_FAILED', 'Another process has been renewing this login for too long.', {
+      throw new PlugboardError('AUTH_FAILED', 'Another process has been renewing this login for too long', {
         hint: 'End the other plugboard process, then try again.',
         cause: error,
       });
@@ -113,7 +113,7 @@ export class HomeTraces implements LoginTraces {
       await makeFolder(this.folder, PRIVATE_FOLDER);
       await access(this.folder, constants.W_OK);
     } catch {
-      throw new PlugboardError('AUTH_FAILED', `No login can be kept: ${this.folder} cannot be written.`, {
+      throw new PlugboardError('AUTH_FAILED', `No login can be kept: ${this.folder} cannot be written`, {
         hint: 'Make this folder writable, or point PLUGBOARD_HOME at one that is.',
       });
     }

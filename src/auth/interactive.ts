@@ -63,7 +63,7 @@ async function attempt(context: LoginContext, interaction: Interaction): Promise
   } catch (error) {
     if (limit.signal.aborted) throw authFailed(context.server, 'it was not finished within five minutes.');
     if (signal.aborted)
-      throw new PlugboardError('CANCELLED', 'The login was cancelled.', { server: context.server });
+      throw new PlugboardError('CANCELLED', 'The login was cancelled', { server: context.server });
     throw error;
   } finally {
     stopClock();
@@ -91,10 +91,10 @@ async function firstAnswer(
   interaction: Interaction,
   signal: AbortSignal,
 ): Promise<CallbackAnswer | undefined> {
-  let isTold = false;
-  const tell = (opened: boolean): void => {
-    if (!isTold) interaction.onUrl?.(authorizationUrl, opened);
-    isTold = true;
+  let isReported = false;
+  const reportUrl = (opened: boolean): void => {
+    if (!isReported) interaction.onUrl?.(authorizationUrl, opened);
+    isReported = true;
   };
   // The first answer cancels the other ways.
   const done = new AbortController();
@@ -112,14 +112,14 @@ async function firstAnswer(
     });
   });
   const answered = listener.answer(state).then((answer) => {
-    tell(interaction.noBrowser !== true);
+    reportUrl(interaction.noBrowser !== true);
     return answer;
   });
   const opening =
     interaction.noBrowser === true ? Promise.resolve(false) : interaction.open(authorizationUrl);
   const afterwards = opening.then((opened) => {
     if (either.aborted) return undefined;
-    tell(opened);
+    reportUrl(opened);
     const { readPastedRedirect: read } = interaction;
     return read === undefined ? never() : pasted(read, state, either, interaction);
   });
@@ -155,7 +155,7 @@ async function pasted(
       'That is not the answer to this login. Paste the whole address that the browser ended on.',
     );
   }
-  throw new PlugboardError('AUTH_FAILED', 'What was pasted was not the answer to this login.', {
+  throw new PlugboardError('AUTH_FAILED', 'What was pasted was not the answer to this login', {
     hint: 'Start the login again and paste the whole address that the browser ended on.',
   });
 }

@@ -10,7 +10,7 @@ export type NoteKind = 'challenge' | 'unregistered';
 
 /** All methods take the key of a login. */
 export interface LoginTraces {
-  /** True if changes of other processes are announced; otherwise the store has to be polled. */
+  /** True if changes of other processes are announced; otherwise the store must be polled. */
   readonly announces: boolean;
   /** Runs `work` while holding the lock of this login. */
   locked<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;

@@ -183,7 +183,7 @@ function checkSupport({ server, url, trusted, oauth }: LoginContext, found: Auth
   if (oauth.tokenUrl !== undefined && oauth.authorizationUrl === undefined) {
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The entry of "${server}" gives oauth.tokenUrl without oauth.authorizationUrl.`,
+      `The entry of "${server}" gives oauth.tokenUrl without oauth.authorizationUrl`,
       {
         server,
         hint: 'Give both, or neither.',
@@ -259,7 +259,7 @@ async function checkedCode(
     }
   }
   if (answer.error !== undefined)
-    throw authFailed(server, `the authorization server said ${oauthCode(answer.error)}.`);
+    throw authFailed(server, `the authorization server responded with ${oauthCode(answer.error)}.`);
   if (answer.code === undefined || answer.code === '') throw authFailed(server, 'the answer held no code.');
   return answer.code;
 }

@@ -1,7 +1,7 @@
 /** Stores the logins of one owner: in the secret store, under a lock, with changes announced to other processes. */
 
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json.ts';
+import { parseRecord } from '../lib/json.ts';
 import type { SecretPlace, SecretStore } from '../secrets/store.ts';
 import { type Account, clientKeyOf, loginKeyOf, OWN_ACCOUNT } from './account.ts';
 import { NOTHING_REQUIRED, type RequiredAccess } from './challenge.ts';
@@ -123,15 +123,8 @@ export class Logins {
 
   async recallChallenge(url: string): Promise<RequiredAccess | undefined> {
     const text = await this.#traces.noteOf(this.keyOf(url), 'challenge');
-    if (text === undefined) return undefined;
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-    if (!isRecord(value) || value['url'] !== canonicalUrl(url) || typeof value['at'] !== 'number')
-      return undefined;
+    const value = parseRecord(text ?? '');
+    if (value?.['url'] !== canonicalUrl(url) || typeof value['at'] !== 'number') return undefined;
     if (this.#clock.now() - value['at'] > CHALLENGE_MAX_AGE_MS) return undefined;
     const { scheme, error, scope, resourceMetadata } = value;
     return {

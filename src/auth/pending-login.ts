@@ -3,7 +3,7 @@
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../lib/json.ts';
+import { parseRecord } from '../lib/json.ts';
 import type { IssuerEndpoints, StoredClient } from './stored-login.ts';
 
 export const LOGIN_LIMIT_MS = 300_000;
@@ -75,11 +75,7 @@ async function sweep(folder: string): Promise<void> {
 }
 
 function parse(text: string): PendingLogin | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    // Only this code writes here, into a folder that only its owner can enter, so checking the version is enough.
-    return isRecord(value) && value['version'] === 1 ? (value as unknown as PendingLogin) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseRecord(text);
+  // Only this code writes here, into a folder that only its owner can enter, so checking the version is enough.
+  return value?.['version'] === 1 ? (value as unknown as PendingLogin) : undefined;
 }

@@ -83,7 +83,7 @@ export interface ServerAuth extends Credentials {
 export function createServerAuth(options: ServerAuthOptions): ServerAuth {
   const { server, entry } = options;
   if (!URL.canParse(entry.url)) {
-    throw new PlugboardError('CONFIG_INVALID', `The url of "${server}" is not an address.`, {
+    throw new PlugboardError('CONFIG_INVALID', `The url of "${server}" is not an address`, {
       server,
       hint: 'Give the whole address, beginning with https://.',
     });
@@ -194,20 +194,20 @@ class RemoteAuth implements ServerAuth {
         ...options,
         signal: this.#signal(options.signal),
         open: (url) => this.#open(url),
-        notice: (message) => this.#tell({ type: 'notice', server, level: 'info', message }),
+        notice: (message) => this.#emit({ type: 'notice', server, level: 'info', message }),
         onUrl: (url, opened) => {
-          this.#tell({ type: 'login', server, state: 'waiting', url, opened });
+          this.#emit({ type: 'login', server, state: 'waiting', url, opened });
           options.onUrl?.(url, opened);
         },
       });
     } catch (error) {
       const failure = forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
-      this.#tell({ type: 'login', server, state: 'failed', message: failure.message, ...hinted(failure) });
+      this.#emit({ type: 'login', server, state: 'failed', message: failure.message, ...hinted(failure) });
       throw failure;
     } finally {
       this.#waiting -= 1;
     }
-    this.#tell({ type: 'login', server, state: 'done' });
+    this.#emit({ type: 'login', server, state: 'done' });
   }
 
   async beginLogin(options: {
@@ -220,7 +220,7 @@ class RemoteAuth implements ServerAuth {
       const begun = await this.#bounded(options.signal, (signal) =>
         beginLogin(this.#context, options.redirectUri, signal),
       );
-      this.#tell({ type: 'login', server, state: 'waiting', url: begun.authorizationUrl, opened: false });
+      this.#emit({ type: 'login', server, state: 'waiting', url: begun.authorizationUrl, opened: false });
       return begun;
     } catch (error) {
       throw forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
@@ -236,13 +236,13 @@ class RemoteAuth implements ServerAuth {
     } catch (error) {
       throw forServer(asPlugboardError(error, 'AUTH_FAILED'), server);
     }
-    if (this.#waiting === 0) this.#tell({ type: 'login', server, state: 'done' });
+    if (this.#waiting === 0) this.#emit({ type: 'login', server, state: 'done' });
   }
 
   async logout(signal?: AbortSignal): Promise<boolean> {
     const wanted = this.#signal(signal);
     const removed = await waitFor(logout(this.#context, wanted), wanted);
-    if (removed) this.#tell({ type: 'login', server: this.#options.server, state: 'removed' });
+    if (removed) this.#emit({ type: 'login', server: this.#options.server, state: 'removed' });
     return removed;
   }
 
@@ -275,7 +275,7 @@ class RemoteAuth implements ServerAuth {
         ms,
         late: () => loginTimeout(server, ms),
         signal: outer,
-        cancelled: () => new PlugboardError('CANCELLED', 'The login was cancelled.', { server }),
+        cancelled: () => new PlugboardError('CANCELLED', 'The login was cancelled', { server }),
       });
     } finally {
       over.abort();
@@ -287,7 +287,7 @@ class RemoteAuth implements ServerAuth {
     if (this.#login !== undefined) return;
     const { server } = this.#options;
     const why = this.#machine === undefined ? 'has "oauth": false in its entry' : 'gets its tokens by itself';
-    throw new PlugboardError('USAGE', `The server "${server}" ${why}, so there is nothing to log in to.`, {
+    throw new PlugboardError('USAGE', `The server "${server}" ${why}, so there is nothing to log in to`, {
       server,
       hint: 'Change the oauth part of its entry first.',
     });
@@ -378,12 +378,12 @@ class RemoteAuth implements ServerAuth {
     // Reports the same reason once, even if many calls fail with it.
     if (needed && this.#lastNeeded !== failure.message) {
       this.#lastNeeded = failure.message;
-      this.#tell({ type: 'login', server, state: 'needed', message: failure.message, ...hinted(failure) });
+      this.#emit({ type: 'login', server, state: 'needed', message: failure.message, ...hinted(failure) });
     }
     return failure;
   }
 
-  #tell(event: AuthEvent): void {
+  #emit(event: AuthEvent): void {
     if (event.type === 'login' && event.state !== 'needed') this.#lastNeeded = undefined;
     this.#options.onEvent?.(event);
   }

@@ -17,7 +17,7 @@ export function configuredHeaders(server: string, entry: RemoteEntry, env: NodeJ
     if (value === undefined || value === '') {
       throw new PlugboardError(
         'CONFIG_INVALID',
-        `The header ${name} of "${server}" comes from the variable ${variable}, which is not set.`,
+        `The header ${name} of "${server}" comes from the variable ${variable}, which is not set`,
         { server, hint: `Set ${variable}, then try again.` },
       );
     }
@@ -47,7 +47,7 @@ export function checked(server: string, name: string, value: string): string {
     // The system's own message would quote the value.
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The header ${JSON.stringify(name)} of "${server}" holds characters that a header cannot have.`,
+      `The header ${JSON.stringify(name)} of "${server}" holds characters that a header cannot have`,
       { server, hint: 'Take line breaks and control characters out of its name and value.' },
     );
   }

@@ -2,7 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
 import type { PendingLogin } from './pending-login.ts';
@@ -37,7 +37,7 @@ export class StoreTraces implements LoginTraces {
     // Checked again once the lock is held: the caller may have cancelled while waiting.
     const wanted = (): Promise<T> => {
       if (signal?.aborted !== true) return work();
-      return Promise.reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a login.'));
+      return Promise.reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a login'));
     };
     const mine = before.then(() =>
       this.#store.lock === undefined || signal?.aborted === true
@@ -126,11 +126,7 @@ export class StoreTraces implements LoginTraces {
 
 /** Checks only the version, because only this file writes the value. */
 function parsePending(text: string): readonly PendingLogin[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    const all: readonly unknown[] = Array.isArray(value) ? value : [];
-    return all.filter((one): one is PendingLogin => isRecord(one) && one['version'] === 1);
-  } catch {
-    return [];
-  }
+  const value = parseJson(text);
+  const all: readonly unknown[] = Array.isArray(value) ? value : [];
+  return all.filter((one): one is PendingLogin => isRecord(one) && one['version'] === 1);
 }

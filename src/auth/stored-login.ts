@@ -1,7 +1,7 @@
 /** The stored form of a login: issuer, server url, client and tokens. */
 
 import { createHash, type JsonWebKey } from 'node:crypto';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 
 export interface StoredClient {
   readonly id: string;
@@ -76,14 +76,8 @@ export function serializeLogin(login: StoredLogin): string {
 
 /** Parses a login of this url; undefined for a damaged record or one of another url. */
 export function parseLogin(text: string | undefined, url: string): StoredLogin | undefined {
-  if (text === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value) || value['version'] !== 1 || value['url'] !== canonicalUrl(url)) return undefined;
+  const value = parseRecord(text ?? '');
+  if (value?.['version'] !== 1 || value['url'] !== canonicalUrl(url)) return undefined;
   const { issuer, endpoints, client, tokens } = value;
   if (typeof issuer !== 'string' || !isRecord(endpoints) || typeof endpoints['token'] !== 'string')
     return undefined;

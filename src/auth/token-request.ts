@@ -88,7 +88,7 @@ export async function asked(
     // Neither the SDK's message nor its cause is included: both can quote the response body.
     throw new PlugboardError(
       'CONNECT_FAILED',
-      `The authorization server of "${options.server}" gave no usable answer${code === undefined ? '' : ` (${code})`}.`,
+      `The authorization server of "${options.server}" gave no usable answer${code === undefined ? '' : ` (${code})`}`,
       { server: options.server, hint: 'Try again in a moment.' },
     );
   }

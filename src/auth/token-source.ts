@@ -34,7 +34,7 @@ export async function waitFor<T>(work: Promise<T>, signal: AbortSignal | undefin
   if (signal === undefined) return work;
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void => reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a token.'));
+    const abort = (): void => reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a token'));
     signal.addEventListener('abort', abort, { once: true });
     stop = () => signal.removeEventListener('abort', abort);
     if (signal.aborted) abort();

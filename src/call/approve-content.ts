@@ -71,7 +71,7 @@ export async function approveContent(
   const what = kind === 'extension' ? 'request' : kind;
   const subject = `the ${what} ${JSON.stringify(name)} of ${server}`;
   if (!mayAsk) {
-    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} has to be approved: ${reason}`, {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} must be approved: ${reason}`, {
       server,
       hint: `${kind === 'resource' ? 'Read' : 'Use'} it first, and allow that for the session.`,
     });

@@ -62,10 +62,10 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
   } as const;
 
   const compile = (schema: JsonObject): ArgumentCheck => {
-    const { $schema, $id: _id, ...said } = schema;
+    const { $schema, $id: _id, ...body } = schema;
     const dialect = dialectOf($schema);
-    if (dialect === undefined || !isModest(said)) return unchecked;
-    const rest = structuredClone(said);
+    if (dialect === undefined || !isModest(body)) return unchecked;
+    const rest = structuredClone(body);
     if (!markTargets(rest)) return unchecked;
     allowDefaults(rest);
     // A separate instance, so that nothing is retained for tools that no longer exist.

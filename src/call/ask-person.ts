@@ -12,7 +12,7 @@ export interface PersonQuestion {
   readonly request: Omit<ApprovalRequest, 'session' | 'signal'>;
   /** The id of the call that is asked about; other actions have none. */
   readonly call?: string;
-  /** The subject of errors: `files__write` has to be approved, `files__write` was not `called`. */
+  /** The subject of errors: `files__write` must be approved, `files__write` was not `called`. */
   readonly subject: string;
   readonly undone: 'called' | 'read' | 'used';
   /** Advice for the person if no person can be asked, from `howToAllow`. It is logged, and not part of the hint. */
@@ -69,7 +69,7 @@ export async function askPerson(
     });
   };
   if (session.ended.reason !== undefined) throw session.ended.reason;
-  if (put === undefined) throw refused(`${subject} has to be approved: ${reason}`);
+  if (put === undefined) throw refused(`${subject} must be approved: ${reason}`);
   if (signal?.aborted === true) {
     throw new PlugboardError('CANCELLED', `${subject} was not ${undone}: it was cancelled before`, {
       server,
@@ -87,7 +87,7 @@ export async function askPerson(
       failed = new PlugboardError(
         'APPROVAL_REQUIRED',
         `${subject} was not ${undone}: approve() failed: ${why}`,
-        { server, hint: 'It has to answer, and not to throw, when it cannot ask.', cause: thrown },
+        { server, hint: 'It must return an answer instead of throwing if it cannot ask.', cause: thrown },
       );
       throw failed;
     }
@@ -109,7 +109,7 @@ export async function askPerson(
     default:
       throw new PlugboardError('DENIED', `approve() answered ${JSON.stringify(answer satisfies never)}`, {
         server,
-        hint: "It has to answer 'allow', 'allow-session', 'allow-always', 'deny' or 'cancel'.",
+        hint: "It must return 'allow', 'allow-session', 'allow-always', 'deny' or 'cancel'.",
       });
   }
 }

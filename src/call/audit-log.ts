@@ -37,11 +37,11 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   let chars = 0;
   let cancelTimer: (() => void) | undefined;
   let writing: Promise<void> | undefined;
-  let told = false;
+  let isReported = false;
 
-  const tell = (why: string): void => {
-    if (!told) options.failed(`${file} cannot be written: ${why}`);
-    told = true;
+  const reportFailure = (why: string): void => {
+    if (!isReported) options.failed(`${file} cannot be written: ${why}`);
+    isReported = true;
   };
 
   const write = async (text: string): Promise<void> => {
@@ -49,7 +49,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
       const size = await append(file, text);
       if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
     } catch (error) {
-      tell(error instanceof Error ? error.message : String(error));
+      reportFailure(error instanceof Error ? error.message : String(error));
     }
   };
 
@@ -83,7 +83,8 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
 
   return {
     record(line) {
-      if (chars > MAX_WAITING_CHARS) return tell('it takes longer than calls do, and lines were left out');
+      if (chars > MAX_WAITING_CHARS)
+        return reportFailure('it takes longer than calls do, and lines were left out');
       fresh.push(line);
       cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
       if (fresh.length > 1) return;

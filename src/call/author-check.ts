@@ -53,7 +53,7 @@ function jsonCheck(schema: JsonSchema, checker: CheckerSource): AuthorCheck {
   const mustBeObject = (schema['type'] ?? 'object') === 'object';
   let ready: ArgumentCheck | undefined;
   const verdict = (check: ArgumentCheck, value: unknown): Verdict => {
-    if (mustBeObject && !isRecord(value)) return { problems: ['it has to be an object'] };
+    if (mustBeObject && !isRecord(value)) return { problems: ['it must be an object'] };
     const problems = check(value);
     return problems.length === 0 ? { value } : { problems };
   };

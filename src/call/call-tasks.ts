@@ -69,7 +69,7 @@ export async function collect(context: CallContext, kept: KeptTask, connection: 
       request: (method, params, options) => connection.request(method, params, options),
       // The sessions that could have answered are gone.
       answer: () =>
-        Promise.reject(new PlugboardError('CANCELLED', 'the task asks, and no one is there to answer')),
+        Promise.reject(new PlugboardError('CANCELLED', 'The task needs input, but no one can answer')),
       leave: context.closing,
       idleMs: limits.toolTimeoutMs,
       totalMs: limits.maxTotalMs,

@@ -2,6 +2,7 @@
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
 import { estimateTokens } from '../catalog/tokens.ts';
+import { parseJson } from '../lib/json.ts';
 
 /** Room for the truncation note. */
 const NOTE_TOKENS = 150;
@@ -59,11 +60,7 @@ function repeats({ content }: CallResult, written: string): boolean {
   if (only.text === written) return true;
   // Pretty-printed JSON is longer, never shorter.
   if (only.text.length < written.length) return false;
-  try {
-    return JSON.stringify(JSON.parse(only.text)) === written;
-  } catch {
-    return false;
-  }
+  return JSON.stringify(parseJson(only.text)) === written;
 }
 
 /** Returns everything as one text for a file: the text itself if there is nothing else. */

@@ -81,7 +81,7 @@ function newest(context: CallContext, tool: Tool): Tool {
 
 function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = resolvedCall(call);
-  // ServerWork a person and waiting for a turn take time, in which the tool may have changed.
+  // Asking a person and waiting for a turn take time, during which the tool may have changed.
   const held = context.catalog.snapshot.findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
   const settings = context.settings();

@@ -36,6 +36,6 @@ export const stages: readonly Stage[] = [
 
 /** Composes the stages into one function. */
 export function createPipeline(context: CallContext): Handler {
-  const end: Handler = () => Promise.reject(new PlugboardError('INTERNAL', 'the last stage did not answer'));
+  const end: Handler = () => Promise.reject(new PlugboardError('INTERNAL', 'The last stage did not answer'));
   return stages.reduceRight<Handler>((next, stage) => stage(context, next), end);
 }

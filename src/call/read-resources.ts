@@ -110,7 +110,7 @@ async function readFor(context: CallContext, call: Call): ReturnType<Handler> {
 }
 
 function closed(cause?: PlugboardError): PlugboardError {
-  return new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed', { cause });
+  return new PlugboardError('CANCELLED', 'The call was cancelled: the host was closed', { cause });
 }
 
 function metaOf({ _meta }: ReadResult): Pick<ReadResult, '_meta'> {

@@ -17,7 +17,7 @@ const MAX_SIMILAR = 3;
 
 export const resolve: Stage = (context, next) => (call) => {
   if (context.closing.aborted)
-    return Promise.reject(new PlugboardError('CANCELLED', 'the call was cancelled: the host was closed'));
+    return Promise.reject(new PlugboardError('CANCELLED', 'The call was cancelled: the host was closed'));
   const tool = offered(context, call);
   return tool === undefined ? relistAndResolve(context, call, next) : resolved(context, call, tool, next);
 };
@@ -58,7 +58,7 @@ function refusal(context: CallContext, call: Call): PlugboardError {
         ? 'List the tools again: they change as servers start and stop.'
         : `Find it with ${TOOL_SEARCH}.`;
   const name = JSON.stringify(String(call.name));
-  return new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${name}`, { hint });
+  return new PlugboardError('UNKNOWN_TOOL', `There is no tool called ${name}`, { hint });
 }
 
 function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): ReturnType<Handler> {
@@ -70,7 +70,7 @@ function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): 
   }
   if (connection === undefined) {
     return Promise.reject(
-      new PlugboardError('UNKNOWN_SERVER', `the server ${tool.server} is not configured any more`, {
+      new PlugboardError('UNKNOWN_SERVER', `The server ${tool.server} is no longer configured`, {
         server: tool.server,
       }),
     );

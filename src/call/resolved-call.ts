@@ -16,7 +16,7 @@ export interface Resolved {
 /** Returns the tool of a call, also if it does not belong to one server. */
 export function toolOf({ tool }: Call): Tool {
   if (tool !== undefined) return tool;
-  throw new PlugboardError('INTERNAL', 'a stage that needs the tool runs before resolve');
+  throw new PlugboardError('INTERNAL', 'A stage that needs the tool runs before resolve');
 }
 
 /** Returns the names that rules and settings are matched against. */
@@ -27,7 +27,7 @@ export function namesOf(context: Pick<CallContext, 'catalog'>, call: Call): Rule
 export function resolvedCall(call: Call): Resolved {
   const { tool, connection } = call;
   if (tool === undefined || connection === undefined) {
-    throw new PlugboardError('INTERNAL', 'a stage that needs the tool runs before resolve');
+    throw new PlugboardError('INTERNAL', 'A stage that needs the tool runs before resolve');
   }
   return { tool, connection, entry: connection.spec.entry };
 }

@@ -241,7 +241,7 @@ async function askForRoots({ roots }: Session, request: RootsRequest): Promise<S
 
 /** The error for a server whose request no client could answer yet. */
 export function rootsUnknown(): PlugboardError {
-  return new PlugboardError('PROTOCOL_ERROR', 'no client could be asked for its roots yet');
+  return new PlugboardError('PROTOCOL_ERROR', 'No client has sent its roots yet');
 }
 
 /** Returns one key for one set of roots, whatever their order and names. */

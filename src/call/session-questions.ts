@@ -163,7 +163,7 @@ export class Questions {
           case 'form':
             return this.#elicitForm(put);
         }
-        throw this.#refuse(put, 'question', 'its mode has to be form or url');
+        throw this.#refuse(put, 'question', 'its mode must be form or url');
       case 'sampling/createMessage': {
         const { sample } = put.asked;
         if (sample === undefined) break;
@@ -249,7 +249,7 @@ export class Questions {
       if (action === 'decline' || action === 'cancel') return { action, ...answered };
       if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}), ...answered };
     }
-    this.#options.log(server, 'error', 'elicit() has to answer with an action: accept, decline or cancel');
+    this.#options.log(server, 'error', 'elicit() must return an action: accept, decline or cancel');
     return CANCELLED;
   }
 
@@ -268,8 +268,8 @@ export class Questions {
       const { _meta: answered, ...rest } = answer;
       return { ...rest, ...cleanMeta(answered) };
     }
-    this.#options.log(server, 'error', `sample() gave something that is no completion: ${fault}`);
-    throw new PlugboardError('PROTOCOL_ERROR', 'the completion failed', {
+    this.#options.log(server, 'error', `sample() returned something that is not a completion: ${fault}`);
+    throw new PlugboardError('PROTOCOL_ERROR', 'The completion failed', {
       detail: { rpcCode: RPC_INTERNAL_ERROR },
     });
   }
@@ -284,10 +284,10 @@ export class Questions {
       this.#options.log(server, 'error', `${name}() failed: ${why}`);
       throw new PlugboardError(
         'USAGE',
-        `the question of ${server} was not answered: ${name}() failed: ${why}`,
+        `The question of ${server} was not answered: ${name}() failed: ${why}`,
         {
           server,
-          hint: 'It has to answer, and not to throw, when it cannot ask.',
+          hint: 'It must return an answer instead of throwing if it cannot ask.',
           cause: thrown,
         },
       );
@@ -304,7 +304,7 @@ export class Questions {
 
   #refuse({ server }: Put, mode: string, why: string): PlugboardError {
     this.#options.log(server, 'warning', `a ${mode} elicitation was refused: ${why}`);
-    return new PlugboardError('PROTOCOL_ERROR', `the ${mode} elicitation is refused: ${why}`, {
+    return new PlugboardError('PROTOCOL_ERROR', `The ${mode} elicitation is refused: ${why}`, {
       detail: { rpcCode: RPC_INVALID_PARAMS },
     });
   }
@@ -313,7 +313,7 @@ export class Questions {
 /** Converts an error for a legacy server, which gets it as the response: without the text that a callback threw. */
 function forServersOnly(thrown: unknown): never {
   if (!(thrown instanceof PlugboardError) || thrown.code !== 'USAGE') throw thrown;
-  throw new PlugboardError('PROTOCOL_ERROR', 'the question could not be asked', {
+  throw new PlugboardError('PROTOCOL_ERROR', 'The question could not be asked', {
     cause: thrown,
     detail: { rpcCode: RPC_INTERNAL_ERROR },
   });

@@ -44,7 +44,7 @@ const REFUSED: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted'
  */
 export type DedicatedReason = 'state' | 'roots' | 'busy';
 
-/** The process that serves one piece of work, and whether `leave` has to be called when it is over. */
+/** The process that serves one piece of work, and whether `leave` must be called when it is over. */
 export interface Placement {
   readonly connection: Connection;
   readonly hasTurn: boolean;

@@ -30,7 +30,7 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
       'INVALID_ARGUMENTS',
       'tool_search needs a query: a few words, or "select:" and names',
       {
-        hint: '{ "query": "create a pull request" }',
+        hint: 'For example: { "query": "create a pull request" }',
       },
     );
   }

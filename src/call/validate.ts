@@ -73,7 +73,7 @@ async function withOutput(
     context.log(
       tool.server,
       'warning',
-      `${tool.tool}: its structured output is not what it promised: ${why}`,
+      `${tool.tool}: its structured output does not match its outputSchema: ${why}`,
     );
     call.onMismatch?.(problems);
   }

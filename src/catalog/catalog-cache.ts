@@ -11,7 +11,7 @@ import { asImplementation, type Era, type Implementation } from '../connection/e
 import type { ListKind } from '../connection/listing.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isRecord, parseJson } from '../lib/json.ts';
+import { isRecord, parseJson, parseRecord } from '../lib/json.ts';
 import { writeAmongNewest } from '../lib/keep-newest.ts';
 
 /** Increased when the format or its interpretation changes; older files are then no longer found. */
@@ -164,13 +164,8 @@ class CacheFiles {
 }
 
 function parse(text: string): { readonly at: number; readonly rest: Content } | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value) || typeof value['at'] !== 'number') return undefined;
+  const value = parseRecord(text);
+  if (typeof value?.['at'] !== 'number') return undefined;
   const { at, ...rest } = value;
   return { at: Number(at), rest };
 }

@@ -193,13 +193,13 @@ export class CatalogLoader {
     const { instructions } = list;
     if (instructions !== undefined && clean(instructions) !== instructions)
       this.#options.hidden(spec.name, 'its instructions');
-    const said = {
+    const reviewed = {
       tools: listing.tools,
       ...(instructions === undefined ? {} : { instructions }),
       identity: list.serverInfo,
       offers: list.offers,
     };
-    const pinned = pins.check(spec, said, (message) => warn(spec.name, message), list.seal);
+    const pinned = pins.check(spec, reviewed, (message) => warn(spec.name, message), list.seal);
     const isFree = pinned.held.size === 0 && !pinned.holdsInstructions && !pinned.holdsIdentity;
     if (isFree) this.#withHeld.delete(spec.name);
     else this.#withHeld.set(spec.name, { spec, list });

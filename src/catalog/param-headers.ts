@@ -172,10 +172,10 @@ export function checkParams(
     if (stated === undefined) throw mismatch(header, 'is not well encoded');
     const isSame =
       typeof value === 'number' ? DECIMAL.test(stated) && Number(stated) === value : stated === expected;
-    if (!isSame) throw mismatch(header, 'does not say what the body says');
+    if (!isSame) throw mismatch(header, 'does not match the body');
   }
 }
 
 function mismatch(header: string, what: string): RpcFailure {
-  return new RpcFailure(RPC_HEADER_MISMATCH, `The header ${header} ${what}.`, { header });
+  return new RpcFailure(RPC_HEADER_MISMATCH, `The header ${header} ${what}`, { header });
 }

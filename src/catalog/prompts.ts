@@ -112,7 +112,7 @@ export function requireArguments(server: string, prompt: Prompt, args: PromptArg
   if (missing.length === 0) return;
   throw new PlugboardError(
     'INVALID_ARGUMENTS',
-    `the prompt ${shown(prompt.name)} of ${server} needs ${missing.join(' and ')}`,
+    `The prompt ${shown(prompt.name)} of ${server} needs ${missing.join(' and ')}`,
     { server, hint: `It takes ${usage(prompt)}.` },
   );
 }
@@ -137,7 +137,7 @@ function asArguments(
     if (typeof value === 'number' || typeof value === 'boolean') return [[key, String(value)]];
     throw new PlugboardError(
       'INVALID_ARGUMENTS',
-      `the argument ${shown(key)} of the prompt ${shown(name)} has to be text`,
+      `The argument ${shown(key)} of the prompt ${shown(name)} must be text`,
       { server, hint: 'Prompts take text only; write other values as JSON text.' },
     );
   });
@@ -164,7 +164,7 @@ function acceptPrompt(
   if (messages.length > MAX_MESSAGES) {
     throw new PlugboardError(
       'LIMIT_EXCEEDED',
-      `the prompt ${shown(name)} has ${messages.length} messages; ${MAX_MESSAGES} are too many`,
+      `The prompt ${shown(name)} has ${messages.length} messages; ${MAX_MESSAGES} are too many`,
       { server },
     );
   }
@@ -232,7 +232,7 @@ function getFailure(
       close.length > 0
         ? `Did you mean ${close.join(' or ')}?`
         : {
-            commands: `Run plugboard prompts ${shellWord(server)} to see what it offers.`,
+            commands: `Run plugboard prompts ${shellWord(server)} to list them.`,
             library: `host.prompts(${JSON.stringify(server)}) lists those that there are.`,
           },
     cause: error,

@@ -70,7 +70,7 @@ export class ResourceSubscriptions {
     if (uris.length === 0) return;
     const { warn } = this.#options;
     if (!canSubscribe(connection)) {
-      warn(connection.name, 'it no longer tells about changes of its resources');
+      warn(connection.name, 'it no longer reports changes of its resources');
       return;
     }
     connection.watchResources(uris);
@@ -123,12 +123,12 @@ export class ResourceSubscriptions {
     if (connection === undefined || !connection.isLive) return;
     connection.watchResources([...uris.keys()]);
     // If this fails, further notifications are ignored.
-    this.#tell(connection, uri).catch(() => {});
+    this.#sync(connection, uri).catch(() => {});
   }
 
   /** Resolves when the server has accepted the subscription to a resource. */
   #ask(connection: Connection, uri: string): Promise<void> {
-    if (connection.negotiated?.era === 'legacy') return this.#tell(connection, uri);
+    if (connection.negotiated?.era === 'legacy') return this.#sync(connection, uri);
     const agreed = connection.live?.agreed(uri) ?? Promise.resolve();
     return agreed.catch((error: unknown) => {
       throw forServer(asPlugboardError(error), connection.name);
@@ -140,18 +140,18 @@ export class ResourceSubscriptions {
   }
 
   /** Queues a request to a legacy server; it subscribes or unsubscribes by the state at the time it is sent. */
-  #tell(connection: Connection, uri: string): Promise<void> {
+  #sync(connection: Connection, uri: string): Promise<void> {
     if (connection.negotiated?.era !== 'legacy') return Promise.resolve();
     const place = this.#placeOf(connection);
     const key = JSON.stringify([place, uri]);
-    const tell = async (): Promise<void> => {
+    const sync = async (): Promise<void> => {
       const wanted = this.#isWanted(connection, uri);
       if (!wanted && !connection.isLive) return;
       const method = wanted ? 'resources/subscribe' : 'resources/unsubscribe';
       await connection.request(method, { uri }, { idleMs: SUBSCRIBE_TIMEOUT_MS });
     };
     const before = this.#turns.get(key);
-    const turn = before === undefined ? tell() : before.then(tell, tell);
+    const turn = before === undefined ? sync() : before.then(sync, sync);
     this.#turns.set(key, turn);
     const done = (): void => {
       if (this.#turns.get(key) === turn) this.#turns.delete(key);
@@ -178,7 +178,7 @@ function canSubscribe({ negotiated }: Connection): boolean {
 }
 
 function cannotSubscribe(server: string): PlugboardError {
-  return new PlugboardError('INVALID_ARGUMENTS', `${server} does not tell about changes of its resources`, {
+  return new PlugboardError('INVALID_ARGUMENTS', `${server} does not report changes of its resources`, {
     server,
     hint: 'Read the resource again when you need it: the server offers no subscriptions.',
   });
@@ -187,7 +187,7 @@ function cannotSubscribe(server: string): PlugboardError {
 function tooMany(server: string): PlugboardError {
   return new PlugboardError(
     'LIMIT_EXCEEDED',
-    `more than ${MAX_SUBSCRIPTIONS_PER_SERVER} resources of ${server} are subscribed to`,
+    `More than ${MAX_SUBSCRIPTIONS_PER_SERVER} resources of ${server} are subscribed to`,
     { server, hint: 'Unsubscribe from some of them first.' },
   );
 }

@@ -92,7 +92,7 @@ export async function readResource(
   uri: string,
   { request, forModel, warn, hidden }: ReadResourceOptions,
 ): Promise<ReadResult> {
-  if (uri === '') throw new PlugboardError('INVALID_ARGUMENTS', 'the address of a resource cannot be empty');
+  if (uri === '') throw new PlugboardError('INVALID_ARGUMENTS', 'The address of a resource cannot be empty');
   const raw = await connection.request('resources/read', { uri }, request).catch((error: unknown) => {
     throw readFailure(connection.name, uri, asPlugboardError(error));
   });
@@ -141,8 +141,8 @@ function readFailure(server: string, uri: string, error: PlugboardError): Plugbo
       {
         server,
         hint: {
-          commands: `Run plugboard resources ${shellWord(server)} to see what it offers.`,
-          library: `host.resources(${JSON.stringify(server)}) lists what it offers.`,
+          commands: `Run plugboard resources ${shellWord(server)} to list them.`,
+          library: `host.resources(${JSON.stringify(server)}) lists them.`,
         },
         cause: error,
         detail,

@@ -79,7 +79,7 @@ export class AgentBounds {
     }
     throw new PlugboardError(
       'INVALID_ARGUMENTS',
-      `cwd: ${JSON.stringify(path)} is not a folder that this gateway works in`,
+      `cwd: ${JSON.stringify(path)} is outside the folders of this gateway`,
       { hint: 'Leave it out, or give a folder inside the project; "agentRoots" in config.json adds others.' },
     );
   }
@@ -119,7 +119,7 @@ function profileOf(
   if (profile !== undefined) return profile;
   if (asked === undefined) return {};
   const [near] = nearest(name, Object.keys(profiles));
-  throw new PlugboardError('INVALID_ARGUMENTS', `There is no profile ${JSON.stringify(name)}.`, {
+  throw new PlugboardError('INVALID_ARGUMENTS', `There is no profile ${JSON.stringify(name)}`, {
     hint: near === undefined ? 'Profiles are in config.json, under "profiles".' : `Did you mean ${near}?`,
   });
 }

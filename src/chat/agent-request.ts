@@ -40,7 +40,7 @@ const agentArguments = z.strictObject({
     .optional()
     .describe("Named settings from the gateway's configuration; other arguments can only be stricter."),
   cwd: text
-    .refine(isAbsolute, 'has to be an absolute path')
+    .refine(isAbsolute, 'must be an absolute path')
     .optional()
     .describe('Absolute path of a folder inside the project of the gateway; default: that project.'),
   tools: z.array(text).optional().describe('Only these tools may be used, as globs of server__tool.'),
@@ -89,8 +89,8 @@ export function readAgentRequest(args: unknown): AgentRequest {
     ...overrides,
   };
   // An omitted setting must not override the profile's.
-  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return { prompt, settings: Object.fromEntries(said) };
+  const defined = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return { prompt, settings: Object.fromEntries(defined) };
 }
 
 export function readReply(args: unknown): { readonly threadId: string; readonly prompt: string } {

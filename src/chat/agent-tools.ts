@@ -16,8 +16,8 @@ export interface AgentToolsOptions extends Omit<ThreadsOptions, 'bounds'>, Agent
 const OUTPUT_SCHEMA = {
   type: 'object',
   properties: {
-    thread_id: { type: 'string', description: 'Give it to agent_reply to go on.' },
-    text: { type: 'string', description: 'What the agent said last.' },
+    thread_id: { type: 'string', description: 'Pass it to agent_reply to continue.' },
+    text: { type: 'string', description: 'The last message of the agent.' },
     finish: { type: 'string', enum: ['stop', 'length', 'refused', 'steps'] },
     calls: { type: 'integer', description: 'How many tools it called.' },
     usage: {
@@ -47,7 +47,7 @@ export function createAgentTools(options: AgentToolsOptions): AgentTools {
     const turn = await threads.use(thread, settings, call.questions, (host) =>
       new Agent({ ...settings, host, model, conversation }).send(prompt, {
         signal: call.signal,
-        tell: teller(conversation.id, call),
+        emit: emitter(conversation.id, call),
       }),
     );
     return answer(conversation.id, turn);
@@ -58,7 +58,7 @@ export function createAgentTools(options: AgentToolsOptions): AgentTools {
         name: AGENT,
         title: 'Agent',
         description:
-          'Gives a task to another agent, which works on it with the tools of this gateway and a model of its own, and answers when it is done.',
+          'Gives a task to another agent, which works on it with the tools of this gateway and its own model, and returns when it is done.',
         inputSchema: agentSchema(),
         outputSchema: OUTPUT_SCHEMA,
         annotations: ANNOTATIONS,
@@ -88,7 +88,7 @@ export function createAgentTools(options: AgentToolsOptions): AgentTools {
 }
 
 /** Reports the agent's events as log messages and, if the client requested it, as progress. */
-function teller(threadId: string, call: OwnCall): (event: AgentEvent) => void {
+function emitter(threadId: string, call: OwnCall): (event: AgentEvent) => void {
   let progress = 0;
   return (event) => {
     call.log({ thread_id: threadId, ...event });

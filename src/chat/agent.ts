@@ -42,7 +42,7 @@ export interface AgentOptions {
 
 export interface SendOptions {
   readonly signal: AbortSignal;
-  readonly tell: (event: AgentEvent) => void;
+  readonly emit: (event: AgentEvent) => void;
 }
 
 export class Agent {
@@ -59,19 +59,19 @@ export class Agent {
   /** Cancels the running calls, and lets the model continue with their results; false if none is running. */
   cancelCalls(): boolean {
     if (this.#running === 0) return false;
-    const reason = new PlugboardError('CANCELLED', 'The person cancelled this call.');
+    const reason = new PlugboardError('CANCELLED', 'The person cancelled this call');
     this.#calls.abort(reason);
     this.#calls = new AbortController();
     return true;
   }
 
   /** Runs one turn. Its messages are stored even if it fails; rejects with a PlugboardError. */
-  async send(text: string, { signal, tell }: SendOptions): Promise<Turn> {
+  async send(text: string, { signal, emit }: SendOptions): Promise<Turn> {
     const { host, model, contextTokens = DEFAULT_CONTEXT_TOKENS } = this.#options;
-    if (tokensOf(this.conversation) > contextTokens * COMPACT_AT) await this.compact({ signal, tell });
+    if (tokensOf(this.conversation) > contextTokens * COMPACT_AT) await this.compact({ signal, emit });
     await this.#findAgain(signal);
     const { messages, unknown } = await host.expand(text, { signal });
-    for (const what of unknown) tell({ type: 'unknown', what });
+    for (const what of unknown) emit({ type: 'unknown', what });
     await this.conversation.append(toModelMessages(messages));
     return runTurn({
       host,
@@ -81,10 +81,10 @@ export class Agent {
       maxSteps: this.#options.maxSteps ?? DEFAULT_MAX_STEPS,
       signal,
       callSignal: () => this.#calls.signal,
-      tell: (event) => {
+      emit: (event) => {
         if (event.type === 'call') this.#running++;
         if (event.type === 'result') this.#running--;
-        tell(event);
+        emit(event);
       },
       keep: (fresh, { inputTokens, outputTokens = 0 }) =>
         this.conversation.append(fresh, {
@@ -97,14 +97,14 @@ export class Agent {
   }
 
   /** Replaces the messages so far with a summary. */
-  async compact({ signal, tell }: SendOptions): Promise<void> {
+  async compact({ signal, emit }: SendOptions): Promise<void> {
     const { model, compactPrompt = DEFAULT_COMPACT_PROMPT } = this.#options;
     const before = this.conversation.messages.length;
     if (before === 0) return;
     await this.conversation.compact(
       await summarise({ model, messages: this.conversation.messages, prompt: compactPrompt, signal }),
     );
-    tell({ type: 'compacted', before });
+    emit({ type: 'compacted', before });
   }
 
   /** Loads the deferred tools that the model found earlier, because its conversation shows that it used them. */
@@ -164,7 +164,7 @@ function toModelMessages(messages: readonly PromptMessage[]): ModelMessage[] {
 }
 
 /** Summarizes a conversation that is too long for its model. */
-const DEFAULT_COMPACT_PROMPT: string = `Summarise this conversation for yourself, so that you can go on without it: what the person wants, what was
+const DEFAULT_COMPACT_PROMPT: string = `Summarise this conversation for yourself, so that you can go on without it: what the person asked for, what was
 decided, what was done with which tools and with what result (names, paths, numbers), and what is still open.`;
 
 interface SummariseOptions {

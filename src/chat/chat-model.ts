@@ -42,14 +42,14 @@ const HINT =
  */
 export function parseModelName(text: string | undefined): ModelName {
   if (text === undefined || text === '') {
-    throw new PlugboardError('USAGE', 'No model was named.', { hint: HINT });
+    throw new PlugboardError('USAGE', 'No model was named', { hint: HINT });
   }
   if (/^https?:\/\//i.test(text)) return parseAddress(text);
   const colon = text.indexOf(':');
   const provider = PROVIDERS.find((each) => each === text.slice(0, colon));
   const model = text.slice(colon + 1);
   if (provider === undefined || model === '') {
-    throw new PlugboardError('USAGE', `${JSON.stringify(text)} is not the name of a model.`, { hint: HINT });
+    throw new PlugboardError('USAGE', `${JSON.stringify(text)} is not the name of a model`, { hint: HINT });
   }
   return { provider, model };
 }
@@ -58,8 +58,8 @@ function parseAddress(text: string): ModelName {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const model = decodeURIComponent(url?.hash.slice(1) ?? '');
   if (url === undefined || model === '') {
-    throw new PlugboardError('USAGE', `${JSON.stringify(text)} does not say which model is meant.`, {
-      hint: 'Put its name behind the address: http://127.0.0.1:11434/v1#qwen3.',
+    throw new PlugboardError('USAGE', `${JSON.stringify(text)} does not name a model`, {
+      hint: 'Append its name to the url: http://127.0.0.1:11434/v1#qwen3.',
     });
   }
   url.hash = '';
@@ -86,7 +86,7 @@ async function languageModel(wanted: ModelName, env: NodeJS.ProcessEnv): Promise
   }
   const apiKey = KEYS[provider].map((key) => env[key]).find((value) => value !== undefined && value !== '');
   if (apiKey === undefined) {
-    throw new PlugboardError('NEEDS_AUTH', `There is no key for ${provider}.`, {
+    throw new PlugboardError('NEEDS_AUTH', `There is no API key for ${provider}`, {
       hint: `Set ${KEYS[provider][0]}.`,
     });
   }
@@ -117,7 +117,7 @@ async function importPackage<Module>(load: () => Promise<Module>): Promise<Modul
   } catch (thrown) {
     const code = errorCode(thrown);
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw thrown;
-    throw new PlugboardError('USAGE', 'The packages for talking to models are not installed.', {
+    throw new PlugboardError('USAGE', 'The packages for language models are not installed', {
       cause: thrown,
       hint: 'They are optional dependencies of plugboard: install it again without --omit=optional.',
     });

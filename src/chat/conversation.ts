@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
 const FOLDER_MODE = 0o700;
@@ -62,11 +62,11 @@ export class Conversation {
   static async resume(folder: string, id?: string): Promise<Conversation> {
     const wanted = id ?? (await newest(folder));
     if (wanted === undefined) {
-      throw new PlugboardError('USAGE', 'There is no conversation to go on with.', {
-        hint: 'Begin one: plugboard chat.',
+      throw new PlugboardError('USAGE', 'There is no conversation to resume', {
+        hint: 'Start one: plugboard chat.',
       });
     }
-    const unknown = new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(wanted)}.`, {
+    const unknown = new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(wanted)}`, {
       hint: `Conversations are kept in ${folder}.`,
     });
     // The id becomes part of a path, and may be sent by a client of the gateway.
@@ -119,8 +119,8 @@ function fileOf(folder: string, id: string): string {
 async function readBounded(file: string): Promise<string> {
   const { size } = await stat(file);
   if (size > MAX_FILE_BYTES) {
-    throw new PlugboardError('LIMIT_EXCEEDED', `The conversation in ${file} is larger than 64 MB.`, {
-      hint: 'Begin a new one.',
+    throw new PlugboardError('LIMIT_EXCEEDED', `The conversation in ${file} is larger than 64 MB`, {
+      hint: 'Start a new one.',
     });
   }
   return readFile(file, 'utf8');
@@ -132,7 +132,7 @@ function parse(text: string): [ConversationHead, ModelMessage[], ConversationSta
   let messages: ModelMessage[] = [];
   let state = NO_STATE;
   for (const line of text.split('\n')) {
-    const value = parseLine(line);
+    const value = parseRecord(line);
     if (value === undefined) break;
     if (isRecord(value['head'])) head = value['head'];
     else if (isMessage(value['message'])) messages.push(value['message']);
@@ -140,15 +140,6 @@ function parse(text: string): [ConversationHead, ModelMessage[], ConversationSta
     else if (isRecord(value['state'])) state = stateOf(value['state']);
   }
   return [head, messages, state];
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function stateOf({ tokens, found }: Record<string, unknown>): ConversationState {

@@ -16,7 +16,7 @@ export function modelFailure(thrown: unknown, model: string): PlugboardError {
   if (thrown instanceof PlugboardError) return thrown;
   const error = lastOf(thrown);
   if (error instanceof Error && error.name === 'AbortError') {
-    return new PlugboardError('CANCELLED', 'The turn was cancelled.', { cause: thrown });
+    return new PlugboardError('CANCELLED', 'The turn was cancelled', { cause: thrown });
   }
   const status = isRecord(error) && typeof error['statusCode'] === 'number' ? error['statusCode'] : undefined;
   const reason = clean(error instanceof Error ? error.message : String(error), {
@@ -24,13 +24,13 @@ export function modelFailure(thrown: unknown, model: string): PlugboardError {
     max: MAX_REASON_CHARS,
   }).replace(/\.$/, '');
   if (status === HTTP_UNAUTHORIZED || status === HTTP_FORBIDDEN) {
-    return new PlugboardError('AUTH_FAILED', `The provider of ${model} refused the key: ${reason}.`, {
+    return new PlugboardError('AUTH_FAILED', `The provider of ${model} refused the key: ${reason}`, {
       cause: thrown,
       hint: 'Check the key in your environment.',
     });
   }
   if (status === HTTP_NOT_FOUND) {
-    return new PlugboardError('CONNECT_FAILED', `The provider does not know ${model}: ${reason}.`, {
+    return new PlugboardError('CONNECT_FAILED', `The provider does not know ${model}: ${reason}`, {
       cause: thrown,
       hint: 'Check the name of the model and the address.',
     });
@@ -38,25 +38,25 @@ export function modelFailure(thrown: unknown, model: string): PlugboardError {
   if (status === HTTP_TOO_MANY || (status !== undefined && status >= HTTP_SERVER_ERROR)) {
     return new PlugboardError(
       'CONNECT_FAILED',
-      `The provider of ${model} is overloaded or broken: ${reason}.`,
+      `The provider of ${model} is overloaded or failing: ${reason}`,
       {
         cause: thrown,
-        hint: 'Wait a little and send it again; the conversation is kept.',
+        hint: 'Wait a moment and send it again; the conversation is kept.',
       },
     );
   }
   if (status !== undefined) {
-    return new PlugboardError('PROTOCOL_ERROR', `The provider of ${model} refused the request: ${reason}.`, {
+    return new PlugboardError('PROTOCOL_ERROR', `The provider of ${model} refused the request: ${reason}`, {
       cause: thrown,
     });
   }
   if (isRecord(error) && error['isRetryable'] === true) {
-    return new PlugboardError('CONNECT_FAILED', `${model} could not be reached: ${reason}.`, {
+    return new PlugboardError('CONNECT_FAILED', `${model} could not be reached: ${reason}`, {
       cause: thrown,
       hint: 'Check the address and your network; the conversation is kept.',
     });
   }
-  return new PlugboardError('PROTOCOL_ERROR', `${model} answered with something unusable: ${reason}.`, {
+  return new PlugboardError('PROTOCOL_ERROR', `${model} returned an unusable response: ${reason}`, {
     cause: thrown,
     hint: 'The conversation is kept: send it again.',
   });

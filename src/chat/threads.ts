@@ -66,7 +66,7 @@ export class Threads {
     const conversation = await Conversation.resume(this.#folder, id);
     const { settings, owner } = conversation.head;
     if (owner !== ownerOf(principal) || !isRecord(settings)) {
-      throw new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(id)}.`);
+      throw new PlugboardError('USAGE', `There is no conversation ${JSON.stringify(id)}`);
     }
     // Written by begin() from parsed settings; the limits are applied at every turn.
     return { conversation, settings: settings as ThreadSettings };
@@ -80,8 +80,8 @@ export class Threads {
     work: (host: AgentHost) => Promise<T>,
   ): Promise<T> {
     if (this.#busy.has(id)) {
-      throw new PlugboardError('USAGE', 'This thread is still at work.', {
-        hint: 'Wait for its answer, or begin another thread.',
+      throw new PlugboardError('USAGE', 'This thread is still running', {
+        hint: 'Wait for its answer, or start another thread.',
       });
     }
     this.#busy.add(id);
@@ -156,7 +156,7 @@ function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools
     call: (name, args, options) => {
       if (isAllowed(name)) return session.call(name, args, options);
       return Promise.reject(
-        new PlugboardError('DENIED', `${name} is not among the tools that this thread may use.`),
+        new PlugboardError('DENIED', `${name} is not among the tools that this thread may use`),
       );
     },
     on: (event, listener) => host.on(event, listener),

@@ -18,7 +18,7 @@ export interface TurnOptions {
   readonly signal: AbortSignal;
   /** Cancels the running calls and lets the turn continue. */
   readonly callSignal: () => AbortSignal;
-  readonly tell: (event: AgentEvent) => void;
+  readonly emit: (event: AgentEvent) => void;
   /** Called with the messages of each completed step, so that only complete steps are stored. */
   readonly keep: (messages: readonly ModelMessage[], usage: LanguageModelUsage) => Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
     tools: toAiSdk(callsEndedBy(options), {
       // The set of tools is read again for each request.
       found: 'name',
-      onProgress: (progress, { id, name }) => options.tell({ type: 'progress', id, name, progress }),
+      onProgress: (progress, { id, name }) => options.emit({ type: 'progress', id, name, progress }),
     }),
     stopWhen: stepCountIs(options.maxSteps),
     abortSignal: signal,
@@ -68,21 +68,21 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
           break;
         case 'text-delta':
           text += part.text;
-          options.tell({ type: 'text', text: part.text });
+          options.emit({ type: 'text', text: part.text });
           break;
         case 'reasoning-delta':
-          options.tell({ type: 'reasoning', text: part.text });
+          options.emit({ type: 'reasoning', text: part.text });
           break;
         case 'tool-call':
           totals.calls++;
           seen.begin(part.toolCallId);
-          options.tell({ type: 'call', id: part.toolCallId, name: part.toolName, arguments: part.input });
+          options.emit({ type: 'call', id: part.toolCallId, name: part.toolName, arguments: part.input });
           break;
         case 'tool-result':
-          options.tell({ ...ended(part), ms: seen.end(part.toolCallId), answer: part.output as Answer });
+          options.emit({ ...ended(part), ms: seen.end(part.toolCallId), answer: part.output as Answer });
           break;
         case 'tool-error':
-          options.tell({ ...ended(part), ms: seen.end(part.toolCallId), answer: notCalled(part.error) });
+          options.emit({ ...ended(part), ms: seen.end(part.toolCallId), answer: notCalled(part.error) });
           break;
         case 'error':
           failure ??= part.error;
@@ -92,7 +92,7 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
   } catch (thrown) {
     failure ??= thrown;
   }
-  if (signal.aborted) throw new PlugboardError('CANCELLED', 'The turn was cancelled.');
+  if (signal.aborted) throw new PlugboardError('CANCELLED', 'The turn was cancelled');
   if (failure !== undefined) throw modelFailure(failure, model.name);
   const { inputTokens, outputTokens, saved, calls } = totals;
   return {
@@ -105,7 +105,7 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
 }
 
 /** Wraps the host: `callSignal` also cancels its calls without ending the turn, and refused calls are reported. */
-function callsEndedBy({ host, callSignal, tell }: TurnOptions): AgentHost {
+function callsEndedBy({ host, callSignal, emit }: TurnOptions): AgentHost {
   return {
     tools: () => host.tools(),
     call: (name, args, options = {}) => {
@@ -114,7 +114,7 @@ function callsEndedBy({ host, callSignal, tell }: TurnOptions): AgentHost {
         .call(name, args, { ...options, signal: AbortSignal.any(signals) })
         .catch((thrown: unknown) => {
           const { message: reason, detail } = asPlugboardError(thrown);
-          if (detail.advice !== undefined) tell({ type: 'refused', name, reason, advice: detail.advice });
+          if (detail.advice !== undefined) emit({ type: 'refused', name, reason, advice: detail.advice });
           throw thrown;
         });
     },

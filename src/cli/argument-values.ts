@@ -1,7 +1,7 @@
 /** Converts the text of an argument to the type in the tool's schema: number, boolean, list and so on. */
 
 import { type ErrorCode, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 
 /** Converts an argument's text to the type of its schema. `inList`: the text is one item of a list. */
 export function coerce(key: string, text: string, schema: unknown, inList = false): unknown {
@@ -11,7 +11,7 @@ export function coerce(key: string, text: string, schema: unknown, inList = fals
   if (value !== undefined) return value;
   if (!isExact(text.trim())) refuseInexact(text.trim());
   const wanted = [...types].join(' or ');
-  throw new PlugboardError('INVALID_ARGUMENTS', `${key} takes ${takes(wanted, inList)}, not "${text}".`, {
+  throw new PlugboardError('INVALID_ARGUMENTS', `${key} takes ${takes(wanted, inList)}, not "${text}"`, {
     hint: inList ? listHint(key, text, schema) : `For example ${exampleOf(key, schema)}.`,
   });
 }
@@ -84,13 +84,8 @@ const READERS: Readonly<Record<JsonType, (text: string) => unknown>> = {
 type JsonType = 'integer' | 'number' | 'boolean' | 'null' | 'object' | 'array';
 
 function ofJson(text: string, accepts: (value: unknown) => boolean): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!accepts(value)) return undefined;
+  const value = parseJson(text);
+  if (value === undefined || !accepts(value)) return undefined;
   refuseInexact(text);
   return value;
 }
@@ -136,9 +131,9 @@ export function refuseInexact(json: string): void {
   if (inexact === undefined) return;
   throw new PlugboardError(
     'INVALID_ARGUMENTS',
-    `${inexact} cannot be sent exactly: it has too many digits for a number.`,
+    `${inexact} cannot be sent exactly: it has too many digits for a JSON number`,
     {
-      hint: `Whole numbers are exact up to ${Number.MAX_SAFE_INTEGER}. Where the tool takes text, write it in quotes: key:='"${inexact}"'.`,
+      hint: `Whole numbers are exact up to ${Number.MAX_SAFE_INTEGER}. If the tool takes text, write it in quotes: key:='"${inexact}"'.`,
     },
   );
 }
@@ -169,11 +164,11 @@ interface JsonArgument {
   readonly code?: ErrorCode;
 }
 
-export function parseJson(text: string, { what, hint, code = 'USAGE' }: JsonArgument): unknown {
+export function parseJsonArgument(text: string, { what, hint, code = 'USAGE' }: JsonArgument): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new PlugboardError(code, `${what} is not valid JSON${placeOf(cause)}.`, { cause, hint });
+    throw new PlugboardError(code, `${what} is not valid JSON${placeOf(cause)}`, { cause, hint });
   }
 }
 

@@ -25,9 +25,9 @@ export async function isAgreed(
   if (context.output.canAsk) return confirm(context, message);
   throw new PlugboardError(
     'APPROVAL_REQUIRED',
-    'There is no terminal here to ask at, so nothing was changed.',
+    'Nothing was changed, because there is no terminal for questions',
     {
-      hint: 'See what would be done with --dry-run, and do it with --yes.',
+      hint: 'Use --dry-run to see what would be done, and --yes to do it.',
     },
   );
 }
@@ -53,6 +53,6 @@ export async function askForText({ output, signal }: ServerWork, message: string
 }
 
 function answered<T>(answer: Answer<T>): T {
-  if (answer === CANCELLED) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+  if (answer === CANCELLED) throw new PlugboardError('CANCELLED', 'The question was cancelled');
   return answer;
 }

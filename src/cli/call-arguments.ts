@@ -6,7 +6,7 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
-import { coerce, listFrom, parseJson, refuseInexact, typesOf } from './argument-values.ts';
+import { coerce, listFrom, parseJsonArgument, refuseInexact, typesOf } from './argument-values.ts';
 import { readStdin } from './read-stdin.ts';
 
 type Arguments = Record<string, unknown>;
@@ -84,16 +84,16 @@ function spareOf(word: string, from: Sources): Assignment | undefined {
 const FLAG = /^--[A-Za-z]/;
 
 function objectFrom(text: string, what: string): Arguments {
-  const value = parseJson(text, { what, hint: FORMS, code: 'INVALID_ARGUMENTS' });
+  const value = parseJsonArgument(text, { what, hint: FORMS, code: 'INVALID_ARGUMENTS' });
   refuseInexact(text);
   if (isRecord(value)) return value;
-  throw new PlugboardError('INVALID_ARGUMENTS', `${what} has to be a JSON object.`, { hint: FORMS });
+  throw new PlugboardError('INVALID_ARGUMENTS', `${what} must be a JSON object`, { hint: FORMS });
 }
 
 function assignment(word: string, from: Sources): Assignment {
   if (word === '-' || word.trimStart().startsWith('{')) {
     const what = word === '-' ? '- (JSON on stdin)' : 'A JSON object';
-    throw new PlugboardError('INVALID_ARGUMENTS', `${what} cannot be mixed with other arguments.`, {
+    throw new PlugboardError('INVALID_ARGUMENTS', `${what} cannot be mixed with other arguments`, {
       hint: `Put all of them into the JSON, or write each one as key=value; key:='{"a":1}' gives one as JSON.`,
     });
   }
@@ -101,7 +101,7 @@ function assignment(word: string, from: Sources): Assignment {
   const isJson = at > 1 && word.charAt(at - 1) === ':';
   const key = word.slice(0, isJson ? at - 1 : at);
   if (at < 1 || key === '') {
-    throw new PlugboardError('INVALID_ARGUMENTS', `Cannot parse "${word}": expected key=value.`, {
+    throw new PlugboardError('INVALID_ARGUMENTS', `Cannot parse "${word}": expected key=value`, {
       hint: FORMS,
     });
   }
@@ -120,7 +120,7 @@ function contentOf(key: string, file: string, { cwd, piped }: Sources): string {
     const why = errorCode(cause) ?? 'unknown reason';
     throw new PlugboardError(
       'INVALID_ARGUMENTS',
-      `${key}=@${file} takes a file that cannot be read (${why}).`,
+      `${key}=@${file} takes a file that cannot be read (${why})`,
       {
         hint: `For a text that begins with @ write ${key}:='${JSON.stringify(`@${file}`)}'.`,
         cause,
@@ -130,7 +130,7 @@ function contentOf(key: string, file: string, { cwd, piped }: Sources): string {
 }
 
 function parseValue(key: string, text: string): unknown {
-  const value = parseJson(text, {
+  const value = parseJsonArgument(text, {
     what: `The value of ${key}`,
     hint: `:= takes JSON; for plain text write ${key}=text.`,
     code: 'INVALID_ARGUMENTS',
@@ -183,7 +183,7 @@ function settleFlag(each: Assignment, properties: Schema): Assignment[] {
   }
   if (each.spare !== undefined && isSwitch(key)) return [{ ...each, key, text: 'true' }, each.spare];
   if (each.isBare === true && Object.hasOwn(properties, key) && !isSwitch(key)) {
-    throw new PlugboardError('INVALID_ARGUMENTS', `--${each.key} needs a value.`, {
+    throw new PlugboardError('INVALID_ARGUMENTS', `--${each.key} needs a value`, {
       hint: `Write --${each.key} and the value after it, or ${key}=value.`,
     });
   }
@@ -213,16 +213,16 @@ function checkKnown(key: string, { properties, given, isFlag, note }: Unknown): 
   const [meant] = nearest(key, [...unused, ...(isFlag ? OWN_FLAGS : [])], 1);
   if (meant !== undefined) {
     const shown = isFlag ? `--${meant}` : `${meant}=…`;
-    throw new PlugboardError('INVALID_ARGUMENTS', `The tool has no argument "${key}".`, {
-      hint: `Did you mean ${shown}? ${key}:=json sends it all the same.`,
+    throw new PlugboardError('INVALID_ARGUMENTS', `The tool has no argument "${key}"`, {
+      hint: `Did you mean ${shown}? ${key}:=json sends it anyway.`,
     });
   }
   if (isFlag) {
-    throw new PlugboardError('INVALID_ARGUMENTS', `The tool has no argument "${key}".`, {
+    throw new PlugboardError('INVALID_ARGUMENTS', `The tool has no argument "${key}"`, {
       hint: names.length === 0 ? 'It takes none.' : `It takes: ${names.join(', ')}.`,
     });
   }
-  note(`note: the tool does not name an argument "${key}"; it is sent as it is`);
+  note(`note: the tool does not declare an argument "${key}"; it is sent anyway`);
 }
 
 function givenValue(key: string, all: readonly Assignment[], schema: unknown): unknown {
@@ -240,13 +240,9 @@ function givenValue(key: string, all: readonly Assignment[], schema: unknown): u
     if (whole !== undefined) return whole;
   }
   if (!isList && schema !== undefined) {
-    throw new PlugboardError(
-      'INVALID_ARGUMENTS',
-      `${key} is given ${all.length} times, and takes one value.`,
-      {
-        hint: `Give ${key} once.`,
-      },
-    );
+    throw new PlugboardError('INVALID_ARGUMENTS', `${key} is given ${all.length} times but takes one value`, {
+      hint: `Give ${key} once.`,
+    });
   }
   const items = isRecord(schema) ? schema['items'] : undefined;
   return all.map((each) => read(each, items, true));

@@ -36,7 +36,7 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
       multiline: false,
     });
     output.note(
-      `${output.notePaint.warn('note:')} ${what}, and no one can be asked here (${questions.why}): it was cancelled.`,
+      `${output.notePaint.warn('note:')} ${what}, and no one can answer here (${questions.why}), so it was cancelled.`,
     );
     return { action: 'cancel' };
   };

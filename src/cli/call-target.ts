@@ -31,7 +31,7 @@ export async function calledTool(
   if (one !== undefined) return { ...one, words: args.slice(1) };
   if (second === undefined || ARGUMENT.test(second)) await suggestServer(context, args, command);
   if (second === undefined) {
-    throw new PlugboardError('USAGE', 'The tool is missing.', {
+    throw new PlugboardError('USAGE', 'Missing argument <tool>', {
       hint: `Use: plugboard ${command} <server> <tool>, or plugboard ${command} <server.tool>.`,
     });
   }
@@ -53,7 +53,7 @@ async function suggestServer(
     knownTools(home, spec).some(({ name }) => name === first),
   );
   if (owner === undefined || others.length > 0) return;
-  throw new PlugboardError('USAGE', `"${first}" is a tool, and its server is missing.`, {
+  throw new PlugboardError('USAGE', `"${first}" is a tool; name its server too`, {
     hint: `Did you mean ${joinArgv(['plugboard', command, owner.name, first, ...rest])}?`,
   });
 }
@@ -95,7 +95,7 @@ export function refuseHidden(host: Pick<CommandHost, 'inspect'>, spec: ServerSpe
     ...(enabledTools === undefined ? [] : ['"enabledTools"']),
     ...(disabledTools === undefined ? [] : ['"disabledTools"']),
   ].join(' or ');
-  throw new PlugboardError('UNKNOWN_TOOL', `${server} has "${name}", but its entry hides it (${keys}).`, {
+  throw new PlugboardError('UNKNOWN_TOOL', `${server} has "${name}", but its entry hides it (${keys})`, {
     server,
     hint: `To call it, change ${keys} with ${joinArgv(['plugboard', 'edit', server])}.`,
   });
@@ -122,7 +122,7 @@ export function findTool(
   );
   const [server = ''] = servers;
   const show = `Run ${joinArgv(['plugboard', 'tools', server])} to see all of them.`;
-  throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}".`, {
+  throw new PlugboardError('UNKNOWN_TOOL', `${server} has no tool called "${name}"`, {
     server,
     hint: near.length > 0 ? `${didYouMean(near)} ${show}` : show,
   });

@@ -12,6 +12,7 @@ import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json.ts';
+import { sentences } from '../lib/sentences.ts';
 import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
@@ -43,12 +44,12 @@ export async function findEntry(
   if (place !== undefined) return { ...place, config, raw: isRecord(place.value) ? place.value : {} };
   const elsewhere = config.servers.find((spec) => spec.name === name);
   if (elsewhere === undefined) throw notConfigured(config, name);
-  const where = scope === undefined ? 'which commands do not write' : `and there is none in ${scope} scope`;
+  const where = scope === undefined ? 'which commands do not write' : `not in ${scope} scope`;
   const hint =
     scope === undefined
-      ? `plugboard get ${joinArgv([name])} shows where it comes from.`
-      : `Leave -s out to change the one of ${elsewhere.scope} scope, or create one with plugboard add ${joinArgv([name])} -s ${scope}.`;
-  throw new PlugboardError('USAGE', `"${name}" is of ${elsewhere.scope} scope, ${where}.`, {
+      ? `Run plugboard get ${joinArgv([name])} to see where it is defined.`
+      : `Remove -s to change the one in ${elsewhere.scope} scope, or create one with plugboard add ${joinArgv([name])} -s ${scope}.`;
+  throw new PlugboardError('USAGE', `"${name}" is in ${elsewhere.scope} scope, ${where}`, {
     server: name,
     hint,
   });
@@ -146,9 +147,7 @@ function check(
         ...(hint === undefined ? {} : { hint }),
       });
     }
-    output.note(
-      `${output.notePaint.warn('note:')} ${clean(`${message} ${hint ?? ''}`, { multiline: false }).trim()}`,
-    );
+    output.note(`${output.notePaint.warn('note:')} ${clean(sentences(message, hint), { multiline: false })}`);
   }
   const { entry } = parseEntry(name, raw, scope);
   if (entry !== undefined) checkStartValues(name, entry);
@@ -163,10 +162,10 @@ function absolute({ raw, touched = [] }: EntryChange, cwd: string): Raw {
 function changedMeanwhile(name: string, file: string): PlugboardError {
   return new PlugboardError(
     'USAGE',
-    `The entry of "${name}" was changed by another program; nothing was written.`,
+    `The entry of "${name}" was changed by another program; nothing was written`,
     {
       server: name,
-      hint: `Look at ${file}, and run the command again.`,
+      hint: `Check ${file}, then run the command again.`,
     },
   );
 }

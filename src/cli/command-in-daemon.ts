@@ -35,11 +35,11 @@ export interface CommandInDaemon {
   readonly stderr: TextSink;
 }
 
-/** Returns the exit status, or `local` if a person has to be asked and nothing was done yet. */
+/** Returns the exit status, or `local` if a person must be asked and nothing was done yet. */
 export async function runCommandInDaemon(elsewhere: CommandInDaemon): Promise<number | 'local'> {
   const { argv, cwd, env, home, host, config, stdout, stderr } = elsewhere;
   const cancel = new AbortController();
-  const stop = (): void => cancel.abort(new PlugboardError('CANCELLED', 'Interrupted.'));
+  const stop = (): void => cancel.abort(new PlugboardError('CANCELLED', 'Interrupted'));
   if (elsewhere.signal.aborted) stop();
   else elsewhere.signal.addEventListener('abort', stop, { once: true });
   const output = new Output({

@@ -90,13 +90,13 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'info',
     group: SERVERS,
-    summary: 'show what a server says about itself, and how it runs',
+    summary: 'show the details of a server and how it runs',
     load: async () => (await import('./commands/info-command.ts')).info,
   },
   {
     name: 'logs',
     group: SERVERS,
-    summary: 'show what servers wrote to stderr and logged',
+    summary: 'show the logs of servers',
     load: async () => (await import('./commands/logs-command.ts')).logs,
   },
   {
@@ -108,7 +108,7 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'down',
     group: MOVING,
-    summary: 'undo what up did',
+    summary: 'undo "up"',
     load: async () => (await import('./commands/down-command.ts')).down,
   },
   {
@@ -144,7 +144,7 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'search',
     group: TOOLS,
-    summary: 'find tools by what they do',
+    summary: 'search tools by what they do',
     load: async () => (await import('./commands/search-command.ts')).search,
   },
   {
@@ -216,19 +216,19 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'serve',
     group: SERVING,
-    summary: 'serve everything as one MCP server, for any agent',
+    summary: 'serve all servers as one MCP server, for any agent',
     load: async () => (await import('./commands/serve-command.ts')).serve,
   },
   {
     name: 'dashboard',
     group: SERVING,
-    summary: 'open the page with servers, calls and questions in a browser',
+    summary: 'open the dashboard with servers, calls and questions in a browser',
     load: async () => (await import('./commands/serve-command.ts')).dashboard,
   },
   {
     name: 'daemon',
     group: SERVING,
-    summary: 'start, stop, restart or show the daemon, whose servers all agents share',
+    summary: 'start, stop, restart or show the daemon that agents share',
     load: async () => (await import('./commands/daemon-command.ts')).daemon,
   },
   {
@@ -240,7 +240,7 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'reconnect',
     group: SERVING,
-    summary: 'end a server of the daemon and start it again',
+    summary: 'restart a server of the daemon',
     load: async () => (await import('./commands/reconnect-command.ts')).reconnect,
   },
   {
@@ -259,7 +259,7 @@ export const rows: readonly CommandRow[] = [
   {
     name: 'init',
     group: WRITING,
-    summary: 'create a project for a new server',
+    summary: 'create a project for a new MCP server',
     load: async () => (await import('./commands/init-command.ts')).init,
   },
   {
@@ -287,7 +287,7 @@ export async function runCommand(argv: readonly string[], exit: (status: number)
   const { env } = process;
   const interrupts = listenForInterrupts(exit);
   let unwritten: PlugboardError | undefined;
-  const readerGone = new PlugboardError('CANCELLED', 'Nobody reads the output any more.');
+  const readerGone = new PlugboardError('CANCELLED', 'The reader of the output has exited');
   const output = new Output({
     json: hasSwitch(argv, '--json'),
     env,

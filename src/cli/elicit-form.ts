@@ -103,7 +103,7 @@ async function askOnce(
     ...base,
     ...(initial === undefined ? {} : { initial: String(initial) }),
     fault: (given) => {
-      if (given.trim() === '') return required ? 'This is needed.' : undefined;
+      if (given.trim() === '') return required ? 'This is required.' : undefined;
       const fault = fieldFault(field, read(given));
       return fault === undefined ? undefined : sentence(fault);
     },

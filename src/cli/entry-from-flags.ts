@@ -34,14 +34,14 @@ export function newEntry(target: Target, flags: Flags): Entry {
     return stdioEntry(target.afterDashes, flags);
   }
   if (first === undefined) {
-    throw new PlugboardError('USAGE', 'The server has neither a command nor a url.', {
+    throw new PlugboardError('USAGE', 'The server has neither a command nor a url', {
       hint: `Write ${SHAPES}.`,
     });
   }
   const transport = textFlag(flags, 'transport');
   if (isUrl(first) || needs('url', transport)) return remoteEntry(target.words, flags);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(first)) {
-    throw new PlugboardError('USAGE', `"${first}" is not an http or https url.`, {
+    throw new PlugboardError('USAGE', `"${first}" is not an http or https url`, {
       hint: `Write ${SHAPES}.`,
     });
   }
@@ -49,22 +49,22 @@ export function newEntry(target: Target, flags: Flags): Entry {
 }
 
 function twoTargets(word: string): PlugboardError {
-  return new PlugboardError('USAGE', `Unexpected "${word}" before --; the server's command comes after it.`, {
+  return new PlugboardError('USAGE', `Unexpected "${word}" before --; the server's command comes after it`, {
     hint: `Write ${SHAPES}.`,
   });
 }
 
 function stdioEntry(words: readonly string[], flags: Flags): Entry {
-  refuse(flags, REMOTE_ONLY, 'is for servers with a url');
+  refuse(flags, REMOTE_ONLY, 'can only be used with a url');
   const transport = textFlag(flags, 'transport');
   if (transport !== undefined && !needs('command', transport)) {
-    throw new PlugboardError('USAGE', `--transport ${transport} needs a url, but a command was given.`, {
-      hint: 'Leave --transport out, or give a url in place of the command.',
+    throw new PlugboardError('USAGE', `--transport ${transport} needs a url, but a command was given`, {
+      hint: 'Remove --transport, or give a url instead of the command.',
     });
   }
   const [command, ...args] = words;
   if (!command) {
-    throw new PlugboardError('USAGE', 'There is no command after --.', { hint: `Write ${SHAPES}.` });
+    throw new PlugboardError('USAGE', 'There is no command after --', { hint: `Write ${SHAPES}.` });
   }
   const env = environment(listFlag(flags, 'env'));
   const cwd = textFlag(flags, 'serverCwd');
@@ -79,22 +79,22 @@ function stdioEntry(words: readonly string[], flags: Flags): Entry {
 }
 
 function remoteEntry(words: readonly string[], flags: Flags): Entry {
-  refuse(flags, STDIO_ONLY, 'is for servers that are started by a command');
+  refuse(flags, STDIO_ONLY, 'can only be used with a command');
   const [url = '', excess] = words;
   const transport = textFlag(flags, 'transport');
   if (needs('command', transport)) {
-    throw new PlugboardError('USAGE', `--transport ${transport} needs a command, but a url was given.`, {
-      hint: 'Leave --transport out, or put the command after --.',
+    throw new PlugboardError('USAGE', `--transport ${transport} needs a command, but a url was given`, {
+      hint: 'Remove --transport, or put the command after --.',
     });
   }
   if (!isUrl(url) || !URL.canParse(url)) {
-    throw new PlugboardError('USAGE', `"${url}" is not an http or https url.`, {
-      hint: 'Write it whole, for example https://example.com/mcp.',
+    throw new PlugboardError('USAGE', `"${url}" is not an http or https url`, {
+      hint: 'Write the full url, for example https://example.com/mcp.',
     });
   }
   if (excess !== undefined) {
-    throw new PlugboardError('USAGE', `A server with a url takes no arguments, but "${excess}" was given.`, {
-      hint: "Flags such as -H 'Name: value' say more about it.",
+    throw new PlugboardError('USAGE', `A server with a url takes no arguments, but "${excess}" was given`, {
+      hint: "Use flags such as -H 'Name: value' for its settings.",
     });
   }
   const sent = headers(listFlag(flags, 'header'));
@@ -117,7 +117,7 @@ function bearerVariable(flags: Flags): string | undefined {
   // The value may be the token, so the message does not repeat it.
   throw new PlugboardError(
     'USAGE',
-    '--bearer-token-env-var needs the name of a variable, such as DOCS_TOKEN.',
+    '--bearer-token-env-var needs the name of a variable, such as DOCS_TOKEN',
     {
       hint: 'The token itself stays in your environment: export DOCS_TOKEN=…',
     },
@@ -128,7 +128,7 @@ function oauthDetails(flags: Flags): Entry {
   const clientId = textFlag(flags, 'clientId');
   const clientSecret = textFlag(flags, 'clientSecret');
   if (clientSecret !== undefined && clientId === undefined) {
-    throw new PlugboardError('USAGE', 'A client secret needs its client: --client-id is missing.', {
+    throw new PlugboardError('USAGE', '--client-secret requires --client-id', {
       hint: 'Give both, as the server registered them.',
     });
   }
@@ -164,7 +164,7 @@ const REMOTE_ONLY = {
 function refuse(flags: Flags, names: Readonly<Record<string, string>>, why: string): void {
   for (const [name, flag] of Object.entries(names)) {
     if (flags[name] === undefined) continue;
-    throw new PlugboardError('USAGE', `${flag} ${why}.`, {
+    throw new PlugboardError('USAGE', `${flag} ${why}`, {
       hint: 'Run plugboard add --help to see which flag is for which.',
     });
   }
@@ -212,7 +212,7 @@ async function isMeant(context: Context, name: string, word: string, url: string
     const { confirm } = await import('./ask.ts');
     return confirm(context, `"${word}" is not a command. Did you mean ${url}?`);
   }
-  throw new PlugboardError('USAGE', `"${word}" is neither a url nor a command that can be found.`, {
+  throw new PlugboardError('USAGE', `"${word}" is neither a url nor a command that can be found`, {
     server: name,
     hint: `Did you mean ${joinArgv(['plugboard', 'add', name, url])}?`,
   });

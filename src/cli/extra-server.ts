@@ -15,7 +15,7 @@ export function parseExtraServers(values: readonly string[], cwd: string): Recor
   for (const value of values) {
     const { name, rest } = apart(value.trim());
     if (name === '' || rest === '') {
-      throw new PlugboardError('USAGE', `--server needs a name and a command or url, not "${value}".`, {
+      throw new PlugboardError('USAGE', `--server needs a name and a command or url, not "${value}"`, {
         hint: EXAMPLE,
       });
     }
@@ -42,13 +42,13 @@ function apart(value: string): { readonly name: string; readonly rest: string } 
 function urlEntry(text: string): ServerEntry {
   const [url = '', ...words] = splitArgv(text);
   if (!URL.canParse(url)) {
-    throw new PlugboardError('USAGE', `--server was given "${url}", which is not a url.`, { hint: EXAMPLE });
+    throw new PlugboardError('USAGE', `--server: "${url}" is not a url`, { hint: EXAMPLE });
   }
   const headers: Record<string, string> = {};
   for (let at = 0; at < words.length; at++) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/s.exec(words[at] ?? '') ?? [];
     if (name === undefined || value === undefined) {
-      throw new PlugboardError('USAGE', 'After the url of --server come headers, Name:value each.', {
+      throw new PlugboardError('USAGE', 'After the url, --server takes headers as Name:value', {
         hint: EXAMPLE,
       });
     }
@@ -64,7 +64,7 @@ function commandEntry(text: string, cwd: string): ServerEntry {
   const first = words.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
   const [command, ...args] = first === -1 ? [] : words.slice(first).map(fromHome);
   if (command === undefined) {
-    throw new PlugboardError('USAGE', '--server was given no command.', {
+    throw new PlugboardError('USAGE', '--server needs a command', {
       hint: EXAMPLE,
     });
   }

@@ -21,7 +21,7 @@ export function wholeNumber(
 ): number {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new PlugboardError('USAGE', `${flag} needs a whole number from ${min} to ${max}, not "${text}".`, {
+  throw new PlugboardError('USAGE', `${flag} needs a whole number from ${min} to ${max}, not "${text}"`, {
     hint: `For example ${example}.`,
   });
 }
@@ -33,8 +33,8 @@ export function environment(values: readonly string[]): Record<string, string> {
     const at = value.indexOf('=');
     if (at < 1) {
       const name = /^\w+$/.test(value) ? value : 'NAME';
-      throw new PlugboardError('USAGE', `--env needs NAME=VALUE, not "${shortened(value)}".`, {
-        hint: `Write -e ${name}=value, or -e '${name}=\${${name}}' to take it from your environment at use.`,
+      throw new PlugboardError('USAGE', `--env needs NAME=VALUE, not "${shortened(value)}"`, {
+        hint: `Write -e ${name}=value, or -e '${name}=\${${name}}' to read it from your environment at use.`,
       });
     }
     env[value.slice(0, at)] = value.slice(at + 1);
@@ -48,8 +48,8 @@ export function headers(values: readonly string[]): Record<string, string> {
   for (const value of values) {
     const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*)$/.exec(value);
     if (match?.[1] === undefined || match[2] === undefined) {
-      throw new PlugboardError('USAGE', '--header needs "Name: value" on one line.', {
-        hint: `For example -H 'X-Key: \${DOCS_KEY}', which takes the value from your environment at use.`,
+      throw new PlugboardError('USAGE', '--header needs "Name: value" on one line', {
+        hint: `For example -H 'X-Key: \${DOCS_KEY}', which reads the value from your environment at use.`,
       });
     }
     found[match[1]] = match[2].trimEnd();

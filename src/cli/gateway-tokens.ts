@@ -47,8 +47,8 @@ export async function pageToken(
   const { manageToken } = await import('../manage/manage-token.ts');
   const kept = await manageToken(home);
   if (kept.token === given) {
-    throw new PlugboardError('USAGE', 'The token of the page cannot be the token of agents', {
-      hint: 'Make one for agents with: plugboard token add <name>',
+    throw new PlugboardError('USAGE', 'The token of the dashboard cannot be used for agents', {
+      hint: 'Add one for agents: plugboard token add <name>',
     });
   }
   return kept;

@@ -46,14 +46,9 @@ export async function planInputs(
       ...(reason === undefined ? {} : { reason }),
       question,
     });
-    if (user === undefined) planned.push(plan('skip', 'No server that is taken over uses it.'));
+    if (user === undefined) planned.push(plan('skip', 'No imported server uses it.'));
     else if (!isValid(question))
-      planned.push(
-        plan(
-          'skip',
-          `Its answer cannot be asked for here; give it once: plugboard input set ${shellWord(id)}`,
-        ),
-      );
+      planned.push(plan('skip', `Its value is not set. Set it: plugboard input set ${shellWord(id)}`));
     else planned.push(plan((await idsIn(context, scope, projectRoot)).has(id) ? 'same' : 'add'));
   }
   return planned;

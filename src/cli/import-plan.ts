@@ -18,6 +18,7 @@ import { EDITABLE_SCOPES, type EditableScope, isForeign } from '../config/scopes
 import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord, valueAt } from '../lib/json.ts';
+import { sentences } from '../lib/sentences.ts';
 import { compare, type Difference } from '../policy/differences.ts';
 import { blockingRule } from '../policy/managed-rules.ts';
 import { secretValues } from '../policy/secret-values.ts';
@@ -78,11 +79,13 @@ export async function planImport(
     const spec = entry && { name, scope, entry, raw, baseDir: config.projectRoot };
     const path = spec && relativePathProblem(spec);
     return [
-      ...(stronger === undefined ? [] : [`${name} of ${stronger} scope is stronger and stays in use here.`]),
+      ...(stronger === undefined
+        ? []
+        : [`${name} in ${stronger} scope has precedence and is still used here.`]),
       ...(stronger !== undefined || weaker.length === 0
         ? []
-        : [`It is used here in place of ${name} of ${weaker.join(' and ')} scope.`]),
-      ...(path === undefined ? [] : [`${path.message}. ${path.hint ?? ''}`.trimEnd()]),
+        : [`It is used here instead of ${name} in ${weaker.join(' and ')} scope.`]),
+      ...(path === undefined ? [] : [sentences(path.message, path.hint)]),
     ];
   }
 
@@ -241,7 +244,7 @@ function notesOn(
 }
 
 const LITERAL_SECRET =
-  'Its secret goes to config.json in plain text, as it is there (only you can read it). Use ${input:id} to keep it in the keyring.';
+  'Its secret is copied to config.json in plain text (only you can read it). Use ${input:id} to keep it in the keyring.';
 
 /** True if the entry contains a literal secret. */
 function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): boolean {

@@ -16,7 +16,7 @@ export function listenForInterrupts(exit: (status: number) => void): Interrupts 
   for (const name of SIGNALS) {
     process.on(name, () => {
       if (controller.signal.aborted) exit(EXIT_STATUS.CANCELLED);
-      else controller.abort(new PlugboardError('CANCELLED', `Interrupted by ${name}.`));
+      else controller.abort(new PlugboardError('CANCELLED', `Interrupted by ${name}`));
     });
   }
   return { signal: controller.signal, cancel: (reason) => controller.abort(reason) };

@@ -7,11 +7,11 @@ import { readVersion } from '../lib/version.ts';
 
 const STDOUT = 1;
 
-const [, , ...words] = process.argv;
-if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+const [, , ...argv] = process.argv;
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   // Scripts ask for the version often, so it is printed before anything is loaded, streams included.
   writeSync(STDOUT, `${readVersion()}\n`);
-} else if (words[0] === '__complete') {
+} else if (argv[0] === '__complete') {
   void completeWords();
 } else {
   void main();
@@ -19,26 +19,26 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
 
 async function completeWords(): Promise<void> {
   const { runComplete } = await import('./completion/run-complete.ts');
-  await runComplete(words.slice(1));
+  await runComplete(argv.slice(1));
 }
 
 async function main(): Promise<void> {
-  const command = words.find((word) => word !== '--json') ?? '';
+  const command = argv.find((word) => word !== '--json') ?? '';
   // A relay, or a command that a running daemon can run. Commands that only read files need no daemon.
-  if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !words.includes('--no-connect')) {
+  if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !argv.includes('--no-connect')) {
     const { runQuickly } = await import('../daemon/client/run-in-daemon.ts');
-    const status = await runQuickly(words, process.env, async (question) => {
+    const status = await runQuickly(argv, process.env, async (question) => {
       const { askForDaemon } = await import('./elicit-form.ts');
-      return askForDaemon(question, words.includes('--json'));
+      return askForDaemon(question, argv.includes('--json'));
     });
-    if (status === 'alone') words.push('--no-daemon');
+    if (status === 'alone') argv.push('--no-daemon');
     else if (status !== undefined) process.exit(status);
   }
-  if (words[0] === 'workspace') {
+  if (argv[0] === 'workspace') {
     const { runWorkspaceQuickly } = await import('./workspace-program.ts');
-    const status = await runWorkspaceQuickly(words.slice(1), process.env, (code) => process.exit(code));
+    const status = await runWorkspaceQuickly(argv.slice(1), process.env, (code) => process.exit(code));
     if (status !== undefined) process.exit(status);
   }
   const { runCommand } = await import('./command-table.ts');
-  process.exit(await runCommand(words, (status) => process.exit(status)));
+  process.exit(await runCommand(argv, (status) => process.exit(status)));
 }

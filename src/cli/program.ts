@@ -30,16 +30,19 @@ const GLOBAL_VALUE_FLAGS: ReadonlySet<string> = new Set(['--cwd', '--server']);
 export async function runProgram(invocation: Invocation): Promise<number> {
   const { argv, rows, output } = invocation;
   const dashes = argv.indexOf('--');
-  const words = dashes === -1 ? argv : argv.slice(0, dashes);
-  const wanted = wantedCommand(words);
-  const row = rows.find(({ name, alias }) => wanted !== undefined && (wanted === name || wanted === alias));
-  if (row === undefined && wanted !== undefined && words.some(isHelpWord)) throw unknownCommand(wanted, rows);
-  const verb = await row?.load();
+  const ownArgv = dashes === -1 ? argv : argv.slice(0, dashes);
+  const requested = requestedCommand(ownArgv);
+  const row = rows.find(
+    ({ name, alias }) => requested !== undefined && (requested === name || requested === alias),
+  );
+  if (row === undefined && requested !== undefined && ownArgv.some(isHelpWord))
+    throw unknownCommand(requested, rows);
+  const loaded = await row?.load();
 
   let printed = '';
   let typed: Command | undefined;
   let chosen: Command | undefined;
-  const program = declareProgram(words.some(isVersionFlag) ? invocation.version() : '', (text) => {
+  const program = declareProgram(ownArgv.some(isVersionFlag) ? invocation.version() : '', (text) => {
     printed += text;
   });
   program.configureOutput({
@@ -53,7 +56,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
       .helpGroup(each.group);
     if (each.alias !== undefined) command.alias(each.alias);
     if (each !== row) continue;
-    verb?.configure(command);
+    loaded?.configure(command);
     typed = command;
     command.action(() => {
       chosen = command;
@@ -76,9 +79,9 @@ export async function runProgram(invocation: Invocation): Promise<number> {
     );
     return 0;
   }
-  if (chosen === undefined || verb === undefined) throw noCommand();
+  if (chosen === undefined || loaded === undefined) throw noCommand();
   const afterDashes = dashes === -1 ? undefined : argv.slice(dashes + 1);
-  return verb.run(contextOf(invocation, program.opts(), afterDashes), chosen.args, chosen.opts());
+  return loaded.run(contextOf(invocation, program.opts(), afterDashes), chosen.args, chosen.opts());
 }
 
 function contextOf(
@@ -108,9 +111,9 @@ function isVersionFlag(word: string): boolean {
 }
 
 /** Returns the first argument that is neither a flag nor the value of a global flag; after `help`, its topic. */
-function wantedCommand(words: readonly string[]): string | undefined {
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
+function requestedCommand(argv: readonly string[]): string | undefined {
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? '';
     if (GLOBAL_VALUE_FLAGS.has(word)) at++;
     else if (!word.startsWith('-') && word !== 'help') return word;
   }
@@ -159,7 +162,7 @@ function existingFolder(given: string | undefined, from: string | undefined): st
   if (given === undefined) return from ?? currentFolder();
   const dir = from === undefined ? resolve(given) : resolve(from, given);
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return dir;
-  throw new PlugboardError('USAGE', `There is no folder ${dir}.`, {
+  throw new PlugboardError('USAGE', `There is no folder ${dir}`, {
     hint: 'Give --cwd a folder that exists.',
   });
 }
@@ -168,7 +171,7 @@ function currentFolder(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new PlugboardError('USAGE', 'The folder this command was started in no longer exists.', {
+    throw new PlugboardError('USAGE', 'The folder this command was started in no longer exists', {
       cause,
       hint: 'Change to another folder, or name one with --cwd.',
     });

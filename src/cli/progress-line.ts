@@ -36,11 +36,11 @@ export class ProgressLine {
 
 /** `━━━━━━━━╌╌╌╌ 2/4 message`; without a bar if the server does not send a total. */
 function describe({ progress, total, message }: Progress): string {
-  const said =
+  const suffix =
     message === undefined ? '' : ` ${clean(message, { multiline: false, max: MAX_MESSAGE_CHARS })}`;
-  if (total === undefined || total <= 0) return `${progress}${said}`;
+  if (total === undefined || total <= 0) return `${progress}${suffix}`;
   const done = Math.round(Math.min(1, Math.max(0, progress / total)) * BAR_CHARS);
-  return `${'━'.repeat(done)}${'╌'.repeat(BAR_CHARS - done)} ${progress}/${total}${said}`;
+  return `${'━'.repeat(done)}${'╌'.repeat(BAR_CHARS - done)} ${progress}/${total}${suffix}`;
 }
 
 function cut(text: string, columns: number | undefined): string {

@@ -116,7 +116,7 @@ function plainPrompter(): Prompter {
         if (word === '') return initial;
         if (word === 'y' || word === 'yes') return true;
         if (word === 'n' || word === 'no') return false;
-        print('Answer y or n.');
+        print('Enter y or n.');
       }
     },
     async text({ message, initial, fault, signal }) {
@@ -139,13 +139,13 @@ function plainPrompter(): Prompter {
         if (line === CANCELLED) return line;
         const chosen = chosenOf(choices, line.trim() === '' && at >= 0 ? String(at + 1) : line.trim());
         if (chosen !== undefined) return chosen.value;
-        print(`Answer a number from 1 to ${choices.length}.`);
+        print(`Enter a number from 1 to ${choices.length}.`);
       }
     },
     async choices({ message, choices, initial = [], required, signal }) {
       print([message, ...choices.map(numbered)].join('\n'));
       for (;;) {
-        const line = await ask('Numbers, with commas between them: ', signal);
+        const line = await ask('Numbers, separated by commas: ', signal);
         if (line === CANCELLED) return line;
         const words = line.split(/[\s,]+/).filter((word) => word !== '');
         const chosen = words.map((word) => chosenOf(choices, word)?.value);
@@ -153,7 +153,7 @@ function plainPrompter(): Prompter {
         if (words.length > 0 && !chosen.includes(undefined)) {
           return choices.map(({ value }) => value).filter((value) => chosen.includes(value));
         }
-        print(`Answer numbers from 1 to ${choices.length}.`);
+        print(`Enter numbers from 1 to ${choices.length}.`);
       }
     },
   };

@@ -11,8 +11,8 @@ export async function readStdin(stdin: AsyncIterable<Buffer>): Promise<string> {
   for await (const chunk of stdin) {
     bytes += chunk.length;
     if (bytes > MAX_STDIN_BYTES) {
-      throw new PlugboardError('LIMIT_EXCEEDED', 'stdin gave more than 64 MB.', {
-        hint: 'Give the tool less at once.',
+      throw new PlugboardError('LIMIT_EXCEEDED', 'stdin is larger than 64 MB', {
+        hint: 'Send less at once.',
       });
     }
     chunks.push(chunk);

@@ -21,7 +21,7 @@ export function describeFailure(error: PlugboardError, output: Output): string {
   if (error.hint !== undefined)
     lines.push(labelled({ text: 'hint:', paint: paint.faint, cells: LABEL_CELLS }, error.hint, output));
   const tail = error.detail.stderr;
-  if (tail) lines.push(paint.faint('its stderr ended with:'), indent(clean(tail).trimEnd(), '  '));
+  if (tail) lines.push(paint.faint('last lines of its stderr:'), indent(clean(tail).trimEnd(), '  '));
   return lines.join('\n');
 }
 
@@ -57,7 +57,7 @@ const UNWRITABLE: ReadonlySet<string> = new Set([
 function explained(error: PlugboardError): PlugboardError {
   if (error.code !== 'INTERNAL' || error.hint !== undefined) return error;
   return Object.assign(Object.create(Object.getPrototypeOf(error)), error, {
-    message: `Plugboard ran into a fault of its own: ${error.message}`,
+    message: `Internal error in Plugboard: ${error.message}`,
     hint: 'Run the same command with --verbose and report what it prints.',
   });
 }

@@ -66,7 +66,7 @@ interface Bytes {
 export async function saveResult(context: Context, result: ToolResult, file: string): Promise<void> {
   const parts = bytesOf(result);
   if (parts.length > 1) {
-    throw new PlugboardError('USAGE', `The result has ${parts.length} binary parts, and -o takes one file.`, {
+    throw new PlugboardError('USAGE', `The result has ${parts.length} binary parts, but -o writes one file`, {
       hint: 'Use --save-images DIR.',
     });
   }
@@ -78,7 +78,7 @@ export async function saveResult(context: Context, result: ToolResult, file: str
 export async function saveImages(context: Context, result: ToolResult, folder: string): Promise<void> {
   const dir = resolve(context.cwd, folder);
   const parts = bytesOf(result);
-  if (parts.length === 0) context.output.note('note: the result has no images or other bytes');
+  if (parts.length === 0) context.output.note('note: the result has no binary content');
   else await makeFolder(dir, 0o777).catch((cause: unknown) => refuse(dir, cause));
   for (const [at, { bytes, mimeType }] of parts.entries()) {
     await writeTo(context, join(dir, `${at + 1}.${endingOf(mimeType)}`), bytes);
@@ -92,9 +92,9 @@ export async function writeTo({ output }: Context, file: string, bytes: Uint8Arr
 }
 
 function refuse(file: string, cause: unknown): never {
-  throw new PlugboardError('USAGE', `${file} cannot be written (${errorCode(cause) ?? 'unknown reason'}).`, {
+  throw new PlugboardError('USAGE', `${file} cannot be written (${errorCode(cause) ?? 'unknown reason'})`, {
     cause,
-    hint: 'Name a place that exists and that you may write to.',
+    hint: 'Choose a folder that exists and that you can write to.',
   });
 }
 

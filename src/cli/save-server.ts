@@ -12,6 +12,7 @@ import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths
 import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
+import { sentences } from '../lib/sentences.ts';
 import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
 import { waitingFor } from '../policy/consent-terms.ts';
@@ -151,7 +152,7 @@ function nextStep({ name, entry }: ServerSpec): string {
 /** Notes a relative path that does not exist here and would not be found from the folder in which the server starts. */
 function pathNotes(spec: ServerSpec): string[] {
   const problem = relativePathProblem(spec);
-  return problem === undefined ? [] : [`${problem.message}. ${problem.hint ?? ''}`.trimEnd()];
+  return problem === undefined ? [] : [sentences(problem.message, problem.hint)];
 }
 
 function noteLine(text: string, { output }: Context): void {
@@ -193,8 +194,8 @@ function ownEntry(given: Raw, { cwd, env }: Context): ReturnType<typeof withAbso
 }
 
 function noteFaults({ name, raw, scope }: NewServer, context: Context): void {
-  for (const { message, hint = '' } of checkNewEntry(name, raw, scope))
-    noteLine(`${message} ${hint}`.trim(), context);
+  for (const { message, hint } of checkNewEntry(name, raw, scope))
+    noteLine(sentences(message, hint), context);
 }
 
 /** Only the approved entry with the highest precedence is used, so a new entry may be hidden, or hide another. */
@@ -207,10 +208,10 @@ function shadowingNotes(added: ServerSpec, config: LoadedConfig): string[] {
   const isHidden = used !== undefined && used !== added;
   return [
     ...(isHidden
-      ? [`${name} of ${used.scope} scope (${used.file}) is stronger and stays in use here.`]
+      ? [`${name} in ${used.scope} scope (${used.file}) has precedence and is still used here.`]
       : hidden.length > 0
-        ? [`it is used here in place of ${name} of ${scopes.join(' and ')}.`]
+        ? [`it is used here instead of ${name} in ${scopes.join(' and ')}.`]
         : []),
-    ...(waiting === undefined ? [] : [`${waiting.error.message}. ${waiting.error.hint}`]),
+    ...(waiting === undefined ? [] : [sentences(waiting.error.message, waiting.error.hint)]),
   ];
 }

@@ -28,7 +28,7 @@ export async function readSecret(
   { env = true }: { readonly env?: boolean } = {},
 ): Promise<string | undefined> {
   const [typed, path] = [flags[value], textFlag(flags, file)];
-  if (typed !== undefined && path !== undefined) throw usage(`${flag} and ${flag}-file exclude each other`);
+  if (typed !== undefined && path !== undefined) throw usage(`${flag} cannot be combined with ${flag}-file`);
   if (typeof typed === 'string') {
     // A reference is not a secret.
     if (!typed.includes('${'))
@@ -51,7 +51,7 @@ async function contentOf({ cwd }: Context, path: string, flag: string): Promise<
   try {
     return await readFile(resolve(cwd, path), 'utf8');
   } catch (cause) {
-    throw new PlugboardError('USAGE', `The file of ${flag}-file cannot be read: ${path}`, { cause });
+    throw new PlugboardError('USAGE', `${flag}-file cannot be read: ${path}`, { cause });
   }
 }
 

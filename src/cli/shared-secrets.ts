@@ -46,7 +46,7 @@ export async function settleSharedSecrets(
     const variable = variableFor(server.name, secret);
     const answer = await askAbout(context, server.name, secret, { id, variable, store });
     if (answer === 'stop') {
-      throw new PlugboardError('USAGE', 'Nothing was written.', {
+      throw new PlugboardError('USAGE', 'Nothing was written', {
         server: server.name,
         hint,
       });
@@ -76,13 +76,13 @@ async function askAbout(
     message: `${reveal(name)} of ${reveal(server)} looks like a secret, and ${PROJECT_FILE} is shared with everyone who has the project.`,
     choices: [
       ...(replaceable ? references : []),
-      { value: 'write', label: 'write it in plain text all the same' },
+      { value: 'write', label: 'write it in plain text anyway' },
       { value: 'stop', label: 'write nothing' },
     ],
     initial: replaceable ? 'input' : 'stop',
     signal,
   });
-  if (answer === CANCELLED) throw new PlugboardError('CANCELLED', 'The question was cancelled.');
+  if (answer === CANCELLED) throw new PlugboardError('CANCELLED', 'The question was cancelled');
   return answer;
 }
 
@@ -106,7 +106,7 @@ async function placeOfSecrets({ home, env }: Context): Promise<string> {
 function refused(server: string, secrets: readonly LiteralSecret[], hint: string): PlugboardError {
   return new PlugboardError(
     'APPROVAL_REQUIRED',
-    `${listed(secrets)} of "${server}" looks like a secret, and ${PROJECT_FILE} is shared with everyone who has the project; nothing was written.`,
+    `${listed(secrets)} of "${server}" looks like a secret, and ${PROJECT_FILE} is shared with everyone who has the project; nothing was written`,
     { server, hint },
   );
 }
@@ -125,8 +125,8 @@ function hintFor({ name, raw, before }: Holder, secrets: readonly LiteralSecret[
   const reference =
     first === undefined
       ? ''
-      : `Write '${withReference(raw, first, variableFor(name, first))}' or '\${input:id}' in its place${elsewhere}; `;
-  return `${reference}--allow-secret writes it as it is.`;
+      : `Write '${withReference(raw, first, variableFor(name, first))}' or '\${input:id}' instead${elsewhere}; `;
+  return `${reference}--allow-secret writes it in plain text.`;
 }
 
 /** Returns the value with a reference in place of the secret; a header keeps its scheme. */

@@ -19,9 +19,13 @@ export async function showTool(context: Context, args: readonly string[], flags:
   const { servers, name, words } = await calledTool(context, args, 'tool');
   const [extra] = words;
   if (extra !== undefined) {
-    throw new PlugboardError('USAGE', `"${extra}" is one argument too many: a tool is shown, not called.`, {
-      hint: 'To call it, use plugboard call with the same words.',
-    });
+    throw new PlugboardError(
+      'USAGE',
+      `Unexpected argument "${extra}": this command shows a tool and does not call it`,
+      {
+        hint: 'To call it, use plugboard call with the same arguments.',
+      },
+    );
   }
   const { output } = context;
   return withLists(context, { servers, refresh: flags['refresh'] === true }, async (host) => {
@@ -32,7 +36,7 @@ export async function showTool(context: Context, args: readonly string[], flags:
       all.map(({ tool }) => tool),
     );
     const shown = all.find(({ tool }) => tool === found);
-    if (shown === undefined) throw new PlugboardError('INTERNAL', 'a tool that was found is not listed');
+    if (shown === undefined) throw new PlugboardError('INTERNAL', 'A tool that was found is not listed');
     output.answer(toolDocument(shown), () => toolLines(shown, output).join('\n'));
     return 0;
   });
@@ -105,9 +109,7 @@ function stateTexts(shown: InspectedTool): string[] {
     case 'available':
       return [];
     case 'held':
-      return [
-        `On hold: ${heldReason(shown)}. It is not called until you accept it: ${releaseCommand(shown)}`,
-      ];
+      return [`On hold: ${heldReason(shown)}. It is blocked until you accept it: ${releaseCommand(shown)}`];
     case 'hidden':
       return ['Hidden: its server\'s entry leaves it out ("enabledTools" or "disabledTools").'];
     default:
@@ -118,13 +120,13 @@ function stateTexts(shown: InspectedTool): string[] {
 function approvalText({ approval }: InspectedTool): string {
   switch (approval.kind) {
     case 'pass':
-      return `Approval: not asked about, because ${approval.reason}.`;
+      return `Approval: not needed, because ${approval.reason}.`;
     case 'deny':
       return `Approval: denied, because ${approval.reason}.`;
     case 'ask':
       return approval.explicit
-        ? `Approval: asked about before each call, because ${approval.reason}.`
-        : `Approval: typing the call is enough. In chat you are asked first: ${approval.reason}.`;
+        ? `Approval: needed for each call, because ${approval.reason}.`
+        : `Approval: not needed for plugboard call; chat asks first: ${approval.reason}.`;
     default:
       return approval satisfies never;
   }
@@ -134,16 +136,16 @@ function approvalText({ approval }: InspectedTool): string {
 function annotationTexts(annotations: ToolAnnotations | undefined): string[] {
   if (annotations === undefined) return [];
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
-  const said = [
-    ...(readOnlyHint === true ? ['it only reads'] : readOnlyHint === false ? ['it changes things'] : []),
-    ...(destructiveHint === true && readOnlyHint !== true ? ['it may delete or overwrite'] : []),
-    ...(destructiveHint === false && readOnlyHint !== true ? ['it deletes and overwrites nothing'] : []),
+  const hints = [
+    ...(readOnlyHint === true ? ['read-only'] : readOnlyHint === false ? ['may change things'] : []),
+    ...(destructiveHint === true && readOnlyHint !== true ? ['may delete or overwrite'] : []),
+    ...(destructiveHint === false && readOnlyHint !== true ? ['does not delete or overwrite'] : []),
     ...(idempotentHint === true ? ['safe to repeat'] : []),
-    ...(idempotentHint === false && readOnlyHint !== true ? ['repeating a call has an effect again'] : []),
-    ...(openWorldHint === true ? ['it reaches the outside world'] : []),
-    ...(openWorldHint === false ? ['reaches nothing outside its own data'] : []),
+    ...(idempotentHint === false && readOnlyHint !== true ? ['not safe to repeat'] : []),
+    ...(openWorldHint === true ? ['accesses the outside world'] : []),
+    ...(openWorldHint === false ? ['accesses only its own data'] : []),
   ];
-  return said.length === 0 ? [] : [`According to its server: ${said.join('; ')}.`];
+  return hints.length === 0 ? [] : [`According to its server: ${hints.join('; ')}.`];
 }
 
 type Held = Pick<InspectedTool, 'tool' | 'held'>;
@@ -154,7 +156,7 @@ function heldReason({ held }: Held): string {
     case 'new':
       return 'it is new since you first connected';
     case 'identity':
-      return 'another server answers than the one you first connected to';
+      return 'a different server responds than the one you first connected to';
     default:
       return 'its definition has changed since you first connected';
   }

@@ -44,14 +44,14 @@ export function unknownCommand(word: string, rows: readonly CommandRow[]): Plugb
   const names = rows.flatMap(({ name, alias }) => (alias === undefined ? [name] : [name, alias]));
   const others = Object.hasOwn(OTHER_NAMES, word) ? OTHER_NAMES[word] : undefined;
   const meant = others ?? nearest(word, names, 2);
-  return usage(`Unknown command "${word}".`, [
+  return usage(`Unknown command "${word}"`, [
     didYouMean(meant.map((name) => `plugboard ${name}`)),
     'Run plugboard --help to see all commands.',
   ]);
 }
 
 export function noCommand(): PlugboardError {
-  return usage('No command was given.', ['Run plugboard --help to see all commands.']);
+  return usage('No command was given', ['Run plugboard --help to see all commands.']);
 }
 
 /** Converts a commander error of one command, or of the global flags if no command was found. */
@@ -71,15 +71,15 @@ export function usageError(
     case 'commander.unknownOption':
       return unknownOption(error, quoted, command, help);
     case 'commander.missingArgument':
-      return usage(`Missing argument <${quoted}>.`, [usageLine(command), details]);
+      return usage(`Missing argument <${quoted}>`, [usageLine(command), details]);
     case 'commander.excessArguments': {
       const excess = command?.args[command.registeredArguments.length] ?? '';
-      return usage(`Unexpected argument "${excess}".`, [usageLine(command), details]);
+      return usage(`Unexpected argument "${excess}"`, [usageLine(command), details]);
     }
     case 'commander.optionMissingArgument':
-      return usage(`${quoted} needs a value.`, [details]);
+      return usage(`${quoted} needs a value`, [details]);
     case 'commander.missingMandatoryOptionValue':
-      return usage(`${quoted} is required.`, [details]);
+      return usage(`${quoted} is required`, [details]);
     case 'commander.invalidArgument':
       return invalidChoice(error, details);
     default:
@@ -96,11 +96,11 @@ function unknownOption(
   const meant = /Did you mean (?:one of )?(.*)\?/.exec(error.message)?.[1];
   if (command?.name() === 'add' && meant === undefined) {
     // The most likely mistake: the flag belongs to the server's own command.
-    return usage(`Unknown option "${flag}".`, [
+    return usage(`Unknown option "${flag}"`, [
       'Put flags of the server itself after --: plugboard add <name> -- <command> [args…].',
     ]);
   }
-  return usage(`Unknown option "${flag}".`, [
+  return usage(`Unknown option "${flag}"`, [
     meant === undefined ? '' : `Did you mean ${meant}?`,
     `Run ${help} to see all options.`,
   ]);

@@ -9,6 +9,7 @@ import type { Questioned, Root } from '../connection/questions.ts';
 import { allowsDaemon } from '../daemon/protocol/daemon-place.ts';
 import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
+import { sentences } from '../lib/sentences.ts';
 import { clean } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
@@ -203,9 +204,7 @@ export function noteMissing(
   for (const report of host.servers().filter(applies)) {
     const { name, status, error } = report;
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
-    const hint = error.hint === undefined ? '' : ` ${clean(error.hint, { multiline: false })}`;
-    const why = clean(error.message, { multiline: false }).replace(/\.$/, '');
-    const text = `skipped ${clean(name, { multiline: false })}: ${why}.${hint}`;
+    const text = clean(`skipped ${name}: ${sentences(error.message, error.hint)}`, { multiline: false });
     const label = { text: 'warning:', paint: output.notePaint.warn, cells: 'warning: '.length };
     output.note(labelled(label, text, output));
   }
@@ -215,7 +214,7 @@ export function noteMissing(
 function noteWaiting({ output }: Context, host: CommandHost, names: readonly string[]): void {
   for (const { name, waiting } of host.servers()) {
     if (waiting === undefined || !names.includes(name)) continue;
-    const text = clean(`${waiting.error.message}. ${waiting.error.hint}`, { multiline: false });
+    const text = clean(sentences(waiting.error.message, waiting.error.hint), { multiline: false });
     output.note(`${output.notePaint.warn('note:')} ${text}`);
   }
 }
@@ -247,7 +246,7 @@ function newsText({ server, changed, added }: PinNews): string {
   const look =
     shown === undefined || shown === 'its instructions' ? ['info', server] : ['tool', server, shown];
   return clean(
-    `${server} has other definitions than when you last used it (${what.join('; ')}). They are used as they are now. ${joinArgv(['plugboard', ...look])} shows one; "pins": "hold" in its entry holds changes back until you accept them.`,
+    `${server} changed since you last used it (${what.join('; ')}). The new definitions are in use. Run ${joinArgv(['plugboard', ...look])} to see one; set "pins": "hold" in its entry to approve changes first.`,
     { multiline: false },
   );
 }

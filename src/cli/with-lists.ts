@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { sentences } from '../lib/sentences.ts';
 import { clean } from '../policy/clean.ts';
 import type { Context, Flags } from './cli-command.ts';
 import { whileConnecting } from './progress-line.ts';
@@ -26,7 +27,7 @@ interface UnreachedServer {
 }
 
 export function addRefreshFlag(command: Command): Command {
-  return command.option('--refresh', 'connect to every server and ask it, instead of using the cache');
+  return command.option('--refresh', 'query every server instead of using the cache');
 }
 
 export function wantedLists([server]: readonly string[], flags: Flags): Wanted {
@@ -136,11 +137,11 @@ function noteUnreached(
       ),
     );
   const before: string[] = [];
-  for (const { server, message, hint = '' } of unreached) {
+  for (const { server, message, hint } of unreached) {
     const when = whenFailed(server);
-    const again = when === 'late' ? ' Use --refresh to ask it again.' : '';
+    const again = when === 'late' ? 'Use --refresh to query it again.' : undefined;
     if (when === 'before') before.push(server);
-    else warn(`skipped ${server}: ${message.replace(/\.$/, '')}. ${hint}`.trimEnd() + again);
+    else warn(`skipped ${server}: ${sentences(sentences(message, hint), again)}`);
   }
   if (before.length > 0) warn(skippedLine(before));
   return unreached.length === 0 ? {} : { unreached: unreached.map(({ hint: _, ...rest }) => rest) };
@@ -159,7 +160,7 @@ export function skippedLine(names: readonly string[]): string {
     second === undefined
       ? `skipped ${only}, which failed last time`
       : `skipped ${names.length} servers that failed last time (${shown})`;
-  return `${what}; run plugboard list to see why, or use --refresh to ask again.`;
+  return `${what}; run plugboard list to see why, or use --refresh to query again.`;
 }
 
 /** True if the server's tools are known: it may be contacted, and is neither pending nor failed. */
@@ -198,8 +199,8 @@ export async function askServers<T>(
       try {
         return await ask(name);
       } catch (thrown) {
-        const { message, hint = '' } = asPlugboardError(thrown);
-        const text = clean(`without ${name}: ${message}. ${hint}`, { multiline: false });
+        const { message, hint } = asPlugboardError(thrown);
+        const text = clean(`without ${name}: ${sentences(message, hint)}`, { multiline: false });
         output.note(`${output.notePaint.warn('note:')} ${text}`);
         return [];
       }

@@ -32,7 +32,7 @@ export function parseAssignment(word: string): Assignment {
   const isJson = at > 0 && word[at - 1] === ':';
   const key = word.slice(0, isJson ? at - 1 : Math.max(at, 0)).trim();
   if (key === '') {
-    throw usage(`Cannot parse ${JSON.stringify(shortened(word))}: expected key=value.`, SHAPES);
+    throw usage(`Cannot parse ${JSON.stringify(shortened(word))}: expected key=value`, SHAPES);
   }
   const path = parseKey(key);
   const text = word.slice(at + 1);
@@ -41,7 +41,7 @@ export function parseAssignment(word: string): Assignment {
     return { path, value: { json: JSON.parse(text) } };
   } catch {
     throw usage(
-      `The value of ${key} is not valid JSON.`,
+      `The value of ${key} is not valid JSON`,
       `For text write ${key}=value; for JSON quote it: ${key}:='["a"]'.`,
     );
   }
@@ -55,7 +55,7 @@ export function parseKey(key: string): JsonPath {
   if (!ENTRY_KEYS.has(first) && !first.startsWith('x-')) throw unknownKey(first);
   if (first === UNAPPROVED) {
     throw usage(
-      `"${UNAPPROVED}" cannot be set by hand.`,
+      `"${UNAPPROVED}" cannot be set by hand`,
       'Review and approve the server with plugboard trust <name>.',
     );
   }
@@ -74,7 +74,7 @@ function unknownKey(key: string): PlugboardError {
     (meant === undefined
       ? `The keys of an entry are ${[...ENTRY_KEYS.keys()].filter((each) => each !== UNAPPROVED).join(', ')}.`
       : `Did you mean "${meant}"?`);
-  return usage(`${JSON.stringify(shortened(key))} is not a key of a server's entry.`, hint);
+  return usage(`${JSON.stringify(shortened(key))} is not a key of a server's entry`, hint);
 }
 
 /**
@@ -105,9 +105,9 @@ function assignOne(raw: Raw, path: JsonPath, given: readonly Assignment[]): Raw 
   if (fitting !== undefined) return fitting;
   const fault = tried.flatMap((entry) => faultsAt(entry, path))[0];
   if (texts.length > 1)
-    throw usage(`${showPath(path)} was given ${texts.length} times and is not a list.`, 'Give it once.');
+    throw usage(`${showPath(path)} was given ${texts.length} times and is not a list`, 'Give it once.');
   throw usage(
-    fault?.message ?? `${showPath(path)} cannot have this value.`,
+    fault?.message ?? `${showPath(path)} cannot have this value`,
     fault?.hint ?? hintFor(path, texts[0] ?? ''),
   );
 }
@@ -174,7 +174,7 @@ export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): 
   for (const path of paths) {
     const changed = without(entry, path);
     if (changed === undefined) {
-      throw usage(`The entry of "${server}" has no ${showPath(path)}.`, whatIsThere(entry, path));
+      throw usage(`The entry of "${server}" has no ${showPath(path)}`, keysThere(entry, path));
     }
     entry = changed;
   }
@@ -182,7 +182,7 @@ export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): 
 }
 
 /** Lists the keys of the innermost existing object on a path. */
-function whatIsThere(entry: Raw, path: JsonPath): string {
+function keysThere(entry: Raw, path: JsonPath): string {
   let [place, depth]: [Raw, number] = [entry, 0];
   for (const segment of path.slice(0, -1)) {
     const inner = place[String(segment)];
@@ -206,7 +206,7 @@ function putAt(value: unknown, path: JsonPath, member: unknown): unknown {
     const items: readonly unknown[] = Array.isArray(value) ? value : [];
     if (key > items.length)
       throw usage(
-        `The list has ${items.length} members; the next is ${items.length}.`,
+        `The list has ${items.length} members; the next is ${items.length}`,
         'Members are counted from 0.',
       );
     return Object.assign([...items], { [key]: putAt(items[key], rest, member) });

@@ -40,7 +40,7 @@ function refuseTwins(name: string, raw: unknown): void {
     headers.slice(0, at).some((other) => other.toLowerCase() === header.toLowerCase()),
   );
   if (twin === undefined) return;
-  throw new PlugboardError('CONFIG_INVALID', `The header ${twin} is given twice for "${name}".`, {
+  throw new PlugboardError('CONFIG_INVALID', `The header ${twin} is given twice for "${name}"`, {
     server: name,
     hint: 'Upper and lower case are the same in headers: keep one of them.',
   });

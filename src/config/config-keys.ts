@@ -120,8 +120,8 @@ const OAUTH_KEYS = keys<OAuthDetails>({
   clientSecret: { kind: text, description: 'Its secret; better a reference to a variable.' },
   scopes: { kind: list(word, 'scopes'), description: 'Scopes to ask for.' },
   callbackPort: { kind: positive(MAX_PORT), description: 'Fixed port of the login redirect on 127.0.0.1.' },
-  authorizationUrl: { kind: word, description: 'Authorization endpoint, where the server does not tell it.' },
-  tokenUrl: { kind: word, description: 'Token endpoint, where the server does not tell it.' },
+  authorizationUrl: { kind: word, description: 'Authorization endpoint, if the server does not publish it.' },
+  tokenUrl: { kind: word, description: 'Token endpoint, if the server does not publish it.' },
   grant: { kind: checkedLater(), description: 'Another way to get a token than a login in the browser.' },
 });
 
@@ -199,7 +199,7 @@ const SHARED_KEYS = keys<SharedMembers>({
   approval: { kind: approval, description: APPROVAL_DESCRIPTION, default: '"auto"' },
   trusted: {
     kind: flag,
-    description: 'Believe what the server says about its tools; has no effect in a project file.',
+    description: 'Trust the annotations of its tools; has no effect in a project file.',
     default: 'false',
   },
   tools: {
@@ -291,7 +291,7 @@ export const PROJECT_PERMISSIONS: Kind<Pick<Permissions, 'allow'>> = ownedPermis
 export const PROJECT_SERVERS: Kind<Readonly<Record<string, ServerSwitch>>> = record(
   object(
     keys<ServerSwitch>({
-      enabled: { kind: flag, description: 'Whether you use this server here, whatever its entry says.' },
+      enabled: { kind: flag, description: 'Whether you use this server here, regardless of its entry.' },
     }),
   ),
   'an object of settings by server',
@@ -345,8 +345,8 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
   client: {
     kind: object(
       keys<NonNullable<Settings['client']>>({
-        name: { kind: word, description: 'Name told to servers.' },
-        version: { kind: word, description: 'Version told to servers.' },
+        name: { kind: word, description: 'Name sent to servers.' },
+        version: { kind: word, description: 'Version sent to servers.' },
       }),
     ),
     description: 'Who we say we are.',
@@ -376,11 +376,11 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
           },
           approvalPolicy: {
             kind: oneOf('ask', 'never'),
-            description: 'Whether calls that have to be asked about are asked, or refused.',
+            description: 'Whether calls that need approval are asked about, or refused.',
           },
           sandbox: {
             kind: oneOf('inherit', 'read-only'),
-            description: 'As each server says, or all stdio servers read-only and without network.',
+            description: 'As each entry sets it, or all stdio servers read-only and without network.',
           },
           baseInstructions: { kind: word, description: 'In place of our first words to the model.' },
           developerInstructions: { kind: word, description: 'In addition to them.' },

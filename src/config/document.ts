@@ -58,7 +58,7 @@ export async function parseDocument(file: string, source: string): Promise<Docum
       file,
       line,
       column,
-      message: `The file is not valid JSON: ${message}.`,
+      message: `The file is not valid JSON: ${message}`,
       hint: 'This file is ignored until it is fixed.',
     });
   }
@@ -73,7 +73,7 @@ export async function parseDocument(file: string, source: string): Promise<Docum
         line,
         column,
         ...(server === undefined ? {} : { server }),
-        message: `Duplicate key ${key} (lines ${firstLine} and ${line}); the last one is used.`,
+        message: `Duplicate key ${key} (lines ${firstLine} and ${line}); the last one is used`,
         hint: 'Take one of them out.',
       };
     },
@@ -92,7 +92,7 @@ export async function locateFaults(document: Document, faults: readonly EntryFau
   });
   const more = faults.length - problems.length;
   if (more > 0)
-    problems.push({ file: document.file, message: `${more} more problems of this file are not shown.` });
+    problems.push({ file: document.file, message: `${more} more problems of this file are not shown` });
   return problems;
 }
 
@@ -113,11 +113,11 @@ function readText(file: string): string | undefined {
   }
   try {
     const info = fstatSync(descriptor);
-    if (info.isDirectory()) throw new Unreadable('This is a folder, not a file.');
-    if (!info.isFile()) throw new Unreadable('This is not a regular file.');
+    if (info.isDirectory()) throw new Unreadable('This is a folder, not a file');
+    if (!info.isFile()) throw new Unreadable('This is not a regular file');
     if (info.size > MAX_CONFIG_BYTES) throw new Unreadable(TOO_LARGE);
     const bytes = readFileSync(descriptor);
-    if (!isUtf8(bytes)) throw new Unreadable('The file is not UTF-8 text.', 'Save it again as UTF-8.');
+    if (!isUtf8(bytes)) throw new Unreadable('The file is not UTF-8 text', 'Save it again as UTF-8.');
     return bytes.toString('utf8');
   } finally {
     closeSync(descriptor);
@@ -139,7 +139,7 @@ function explainReading(error: unknown): { message: string; hint?: string } {
   }
   const code = errorCode(error);
   if (code === 'EACCES' || code === 'EPERM') {
-    return { message: 'The file cannot be read: permission denied.', hint: 'Check its owner and mode.' };
+    return { message: 'The file cannot be read: permission denied', hint: 'Check its owner and mode.' };
   }
   return { message: `The file cannot be read${code === undefined ? '' : ` (${code})`}.` };
 }

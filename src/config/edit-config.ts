@@ -55,7 +55,7 @@ export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: str
   if (!isEditable(spec.scope)) {
     throw new PlugboardError(
       'USAGE',
-      `Server "${spec.name}" is in ${spec.scope} scope, which commands do not write.`,
+      `Server "${spec.name}" is in ${spec.scope} scope, which commands do not write`,
       {
         server: spec.name,
       },
@@ -90,7 +90,7 @@ export async function setServer(
     if (before !== undefined && !options.replace) {
       throw new PlugboardError(
         'USAGE',
-        `Server "${name}" exists already in ${target.scope} scope (${target.file}).`,
+        `Server "${name}" exists already in ${target.scope} scope (${target.file})`,
         {
           server: name,
           hint: 'Use --force to replace it, or choose another name.',
@@ -223,7 +223,7 @@ async function edited(
     );
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
-    throw new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be changed: ${error.message}.`, {
+    throw new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be changed: ${error.message}`, {
       hint: 'Fix the file first; nothing was changed.',
     });
   }
@@ -257,7 +257,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function unwritable(file: string, error: unknown): PlugboardError {
   const code = errorCode(error);
   const reason = (code !== undefined && REASONS.get(code)) || code || 'unknown reason';
-  return new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be written: ${reason}.`, {
+  return new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be written: ${reason}`, {
     hint:
       code === 'ELEADSOUT'
         ? 'Nothing was changed. Look at where the link leads, and replace it with a file of the project.'

@@ -90,7 +90,7 @@ function expandRemote(entry: RemoteEntry, server: string, at: Expander): RemoteE
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The "url" of server "${server}" is not an http or https address.`,
+      `The "url" of server "${server}" is not an http or https address`,
       {
         server,
         hint: 'Check the variables that it refers to.',
@@ -102,7 +102,7 @@ function expandRemote(entry: RemoteEntry, server: string, at: Expander): RemoteE
     if (!/[\0\r\n]/.test(value)) continue;
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The header "${name}" of server "${server}" has a line break in it.`,
+      `The header "${name}" of server "${server}" has a line break in it`,
       {
         server,
         hint: 'Check the variables that it refers to.',
@@ -183,7 +183,7 @@ function unset(variable: string, { server, key }: Place): PlugboardError {
     : `write a default: \${${variable}:-value}.`;
   return new PlugboardError(
     'CONFIG_INVALID',
-    `Server "${server}" needs the environment variable ${variable} (in "${key}"), and it is not set.`,
+    `Server "${server}" needs the environment variable ${variable} (in "${key}"), and it is not set`,
     { server, hint: `Set ${variable}, or ${instead}` },
   );
 }
@@ -193,7 +193,7 @@ function unanswered(id: string, { server, key, questions }: Place): PlugboardErr
   const why = hasDefault ? `The default of its file is not used for "${key}". ` : '';
   return new PlugboardError(
     'CONFIG_INVALID',
-    `Server "${server}" needs a value for \${input:${id}} (in "${key}"), which is not set.`,
+    `Server "${server}" needs a value for \${input:${id}} (in "${key}"), which is not set`,
     {
       server,
       hint: {
@@ -208,7 +208,7 @@ function unanswered(id: string, { server, key, questions }: Place): PlugboardErr
 function notAVariable(id: string, { server, key }: Place): PlugboardError {
   return new PlugboardError(
     'CONFIG_INVALID',
-    `Server "${server}" uses \${env:${id}} (in "${key}"), which cannot be filled in.`,
+    `Server "${server}" uses \${env:${id}} (in "${key}"), which cannot be filled in`,
     { server, hint: `Environment variables are written \${${id || 'NAME'}}.` },
   );
 }

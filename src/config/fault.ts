@@ -29,7 +29,7 @@ export function reportTypo(name: string, path: JsonPath, known: Iterable<string>
   if (name.startsWith('x-')) return;
   const meant = nearest(name, known, 1)[0];
   if (meant === undefined) return;
-  const message = `${showPath([...path, name])} is not a known key and has no effect.`;
+  const message = `${showPath([...path, name])} is not a known key and has no effect`;
   report({
     path: [...path, name],
     at: 'key',
@@ -42,7 +42,7 @@ export function reportTypo(name: string, path: JsonPath, known: Iterable<string>
 
 /** Returns the fault of a known key that has no effect at its path. */
 export function noEffect(path: JsonPath, where: string, hint: string): Fault {
-  return { path, at: 'key', message: `${showPath(path)} has no effect ${where}.`, hint, fatal: false };
+  return { path, at: 'key', message: `${showPath(path)} has no effect ${where}`, hint, fatal: false };
 }
 
 /** Returns the fault of a value of the wrong kind. Names only its type: the value may be a misplaced secret. */
@@ -55,7 +55,7 @@ export function wrong(
   const found = jsonType(value);
   const name = found === undefined ? `a ${typeof value}` : TYPE_NAMES[found];
   const contrast = found !== undefined && types.includes(found) ? '' : `, not ${name}`;
-  const message = `${showPath(path)} must be ${expected}${contrast}.`;
+  const message = `${showPath(path)} must be ${expected}${contrast}`;
   return { path, at: 'value', message, ...(hint === undefined ? {} : { hint }), fatal: true };
 }
 

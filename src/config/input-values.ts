@@ -4,6 +4,7 @@
  */
 
 import { join } from 'node:path';
+import { parseJson } from '../lib/json.ts';
 import { lockFileFor, withFileLock } from '../lib/locked-file.ts';
 import type { SecretPlace, SecretStore } from '../secrets/store.ts';
 import type { InputQuestion, ServerSpec } from './entry.ts';
@@ -125,11 +126,7 @@ function keyOf({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): string {
 
 /** Parses the key of a secret; empty for secrets of other kinds. */
 function questionIn(key: string): Pick<InputQuestion, 'id' | 'owner'>[] {
-  if (!key.startsWith('input [')) return [];
-  try {
-    const [owner, id]: unknown[] = JSON.parse(key.slice('input '.length));
-    return typeof owner === 'string' && typeof id === 'string' ? [{ owner, id }] : [];
-  } catch {
-    return [];
-  }
+  const value = key.startsWith('input [') ? parseJson(key.slice('input '.length)) : undefined;
+  const [owner, id]: readonly unknown[] = Array.isArray(value) ? value : [];
+  return typeof owner === 'string' && typeof id === 'string' ? [{ owner, id }] : [];
 }

@@ -293,5 +293,5 @@ function refuse(value: unknown, path: JsonPath, kind: AnyKind, report: Report): 
 }
 
 function keyMessage(key: string, name: AnyKind): string {
-  return `${JSON.stringify(key)} must be ${name.expected}.`;
+  return `${JSON.stringify(key)} must be ${name.expected}`;
 }

@@ -225,13 +225,13 @@ function switchesIn(projects: unknown, folders: Folders): ReturnType<typeof pars
 function parseLocal(projects: unknown, source: Source, folders: Folders): ReturnType<typeof parseServers> {
   if (projects === undefined) return { servers: [], faults: [] };
   if (!isRecord(projects))
-    return { servers: [], faults: [wrong(['projects'], '"projects" must be an object by folder.')] };
+    return { servers: [], faults: [wrong(['projects'], '"projects" must be an object by folder')] };
   const key = projectKey(projects, [folders.projectRoot, ...folders.aliases]);
   const project = key === undefined ? undefined : projects[key];
   if (key === undefined || project === undefined) return { servers: [], faults: [] };
   const path = ['projects', key];
   if (!isRecord(project))
-    return { servers: [], faults: [wrong(path, 'A project must be an object with "mcpServers".')] };
+    return { servers: [], faults: [wrong(path, 'A project must be an object with "mcpServers"')] };
   return parseServers(project['mcpServers'], source, [...path, 'mcpServers']);
 }
 
@@ -252,7 +252,7 @@ function projectRules(projects: unknown): { projects?: Settings['projects']; fau
 function topLevel(document: Document): { value: Readonly<Record<string, unknown>>; faults: EntryFault[] } {
   if (document.value === undefined) return { value: {}, faults: [] };
   if (isRecord(document.value)) return { value: document.value, faults: [] };
-  return { value: {}, faults: [wrong([], 'The file must hold a JSON object.')] };
+  return { value: {}, faults: [wrong([], 'The file must hold a JSON object')] };
 }
 
 function wrong(path: readonly string[], message: string): Fault {

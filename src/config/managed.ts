@@ -177,7 +177,7 @@ function broken(file: string, why: string): string {
 function withClosing({ file, problems }: Document, message: string): readonly Problem[] {
   const [first] = problems;
   const hint = 'Only the administrator of this machine can fix it.';
-  return [first === undefined ? { file, message: `${message}.`, hint } : { ...first, hint }];
+  return [first === undefined ? { file, message, hint } : { ...first, hint }];
 }
 
 /** Returns the rules of a list; undefined if it is absent; a sentence if it is invalid. */

@@ -53,7 +53,7 @@ interface ParsedServers {
 export function parseServers(value: unknown, source: Source, path: JsonPath = []): ParsedServers {
   if (value === undefined) return { servers: [], faults: [] };
   if (!isRecord(value)) {
-    const message = `${showPath(path)} must be an object of servers by name.`;
+    const message = `${showPath(path)} must be an object of servers by name`;
     return { servers: [], faults: [{ path, at: 'value', message, fatal: true }] };
   }
   const servers: ServerSpec[] = [];
@@ -97,7 +97,7 @@ function notAnEntry(value: unknown): ParsedEntry {
   const isServer = isInProcessServer(value) || typeof value === 'function';
   const message = isServer
     ? 'It is a server itself, not an entry with one.'
-    : 'A server must be an object with a "command", a "url" or "inProcess".';
+    : 'A server must be an object with a "command", a "url" or "inProcess"';
   const hint = isServer ? 'Write { inProcess: server }.' : undefined;
   const fault: Fault = { path: [], at: 'value', message, fatal: true };
   return { raw: {}, faults: [hint === undefined ? fault : { ...fault, hint }] };
@@ -112,7 +112,7 @@ function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
     report({
       path: [],
       at: 'value',
-      message: 'A server must be an object with a "command" or a "url".',
+      message: 'A server must be an object with a "command" or a "url"',
       fatal: true,
     });
     return { raw: {}, faults };
@@ -170,7 +170,7 @@ function parseInProcess(
     report({ path: [IN_PROCESS_KEY], at: 'key', message, hint, fatal: true });
   if (scope !== 'code') {
     refuse(
-      '"inProcess" can only be given in code, in "servers" of createHost.',
+      '"inProcess" can only be given in code, in "servers" of createHost',
       'Remove it, and give the program to start ("command") or an address ("url").',
     );
     return { raw, faults };
@@ -178,7 +178,7 @@ function parseInProcess(
   const isServer = isInProcessFactory(server) || isInProcessServer(server);
   if (!isServer) {
     refuse(
-      '"inProcess" must be a server, or a function that makes one.',
+      '"inProcess" must be a server, or a function that makes one',
       'Give the result of defineServer() of plugboard/kit, or an McpServer of the official SDK.',
     );
   }
@@ -186,7 +186,7 @@ function parseInProcess(
   for (const key of Object.keys(rest)) reportOtherAgentsKey(key, report);
   for (const key of Object.keys(rest)) {
     if (key === 'command' || key === 'url')
-      refuse(`It has both "inProcess" and "${key}".`, 'Keep the one that is meant.');
+      refuse(`It has both "inProcess" and "${key}"`, 'Keep the one that is meant.');
     else if (ENTRY_KEYS.has(key) && !IN_PROCESS_KEYS.has(key))
       report(noEffect([key], 'with "inProcess"', 'Remove it.'));
   }
@@ -200,11 +200,11 @@ function parseInProcess(
 export function checkServerName(name: string): string | undefined {
   const shown = JSON.stringify(name.slice(0, MAX_NAME_CHARS));
   if (name.trim() === '') return "A server's name must not be empty.";
-  if ([...name].length > MAX_NAME_CHARS) return `A server's name has at most ${MAX_NAME_CHARS} characters.`;
-  if (name.startsWith('-')) return `The server name ${shown} must not begin with a dash.`;
+  if ([...name].length > MAX_NAME_CHARS) return `A server's name has at most ${MAX_NAME_CHARS} characters`;
+  if (name.startsWith('-')) return `The server name ${shown} must not begin with a dash`;
   // Controls, lone surrogates, line separators and invisible formatting; the joiners are part of words and emoji.
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u.test(name)) {
-    return `The server name ${escapeInvisible(shown)} has characters that cannot be printed.`;
+    return `The server name ${escapeInvisible(shown)} has characters that cannot be printed`;
   }
   return undefined;
 }
@@ -240,7 +240,7 @@ function withPath(
   const usable = Object.entries(plugins).flatMap(([name, { path: folder, ...rest }]) => {
     if (folder !== undefined) return [[name, { path: folder, ...rest }] as const];
     const path = ['plugins', name];
-    const message = `${showPath(path)} has no "path".`;
+    const message = `${showPath(path)} has no "path"`;
     report({ path, at: 'key', message, hint: 'Name its folder.', fatal: true });
     return [];
   });
@@ -261,11 +261,11 @@ function kindOf(
     report({ path: [], at: 'key', message, ...(hint === undefined ? {} : { hint }), fatal: true });
   };
   if (hasCommand && hasUrl)
-    return whole('It has both a "command" and a "url".', 'Keep the one that is meant.');
+    return whole('It has both a "command" and a "url"', 'Keep the one that is meant.');
   if (!hasCommand && !hasUrl) {
     const typo = soFar.find(({ hint = '' }) => /^(?:Did you mean|Write) "(?:command|url)"[?.]$/.test(hint));
     return whole(
-      'It has neither a "command" nor a "url".',
+      'It has neither a "command" nor a "url"',
       typo?.hint ??
         (isCode
           ? 'Give the program to start, an address, or a server of this program as "inProcess".'
@@ -274,18 +274,18 @@ function kindOf(
   }
   if (hasCommand && type !== undefined && type !== 'stdio') {
     return whole(
-      'Its "type" needs a "url", but it has a "command".',
+      'Its "type" needs a "url", but it has a "command"',
       'Leave "type" out, or set it to "stdio".',
     );
   }
   if (hasUrl && type === 'stdio') {
     return whole(
-      'Its "type" needs a "command", but it has a "url".',
+      'Its "type" needs a "command", but it has a "url"',
       'Leave "type" out, or set it to "http" or "sse".',
     );
   }
   if (hasUrl && !isHttpUrl(value['url'])) {
-    report({ path: ['url'], at: 'value', message: '"url" must be an http or https address.', fatal: true });
+    report({ path: ['url'], at: 'value', message: '"url" must be an http or https address', fatal: true });
   }
   return hasCommand ? 'stdio' : 'remote';
 }
@@ -314,12 +314,12 @@ export function givenSpec(
   const typo = faults.find((fault) => fault.typo);
   const spec = specFromCode(name, value, baseDir);
   if (typo !== undefined) {
-    const message = typo.message.replace(/ and has no effect\.$/, '');
+    const message = typo.message.replace(/ and has no effect$/, '');
     throw new PlugboardError('CONFIG_INVALID', `${name}: ${message}`, { server: name, hint: typo.hint });
   }
   for (const { message, hint } of faults) warn(hint === undefined ? { message } : { message, hint });
   for (const key of unknownKeys(raw))
-    warn({ message: `${JSON.stringify(key)} is not a known key and has no effect.` });
+    warn({ message: `${JSON.stringify(key)} is not a known key and has no effect` });
   return spec;
 }
 

@@ -69,18 +69,18 @@ export async function readPlugin(where: Where): Promise<Plugin> {
   const manifests = MANIFESTS.map((file) => join(folder, file));
   const documents = await Promise.all(manifests.map((file) => readDocument(file)));
   const manifest = documents.find(({ value, problems }) => value !== undefined || problems.length > 0);
-  const said = isRecord(manifest?.value) ? manifest.value : {};
-  const name = where.name ?? textOf(said['name']) ?? basename(folder);
+  const fields = isRecord(manifest?.value) ? manifest.value : {};
+  const name = where.name ?? textOf(fields['name']) ?? basename(folder);
   // An invalid name must not form a path; such a plugin cannot be added.
   const data = join(where.home, DATA, PLUGIN_NAME.test(name) ? name : '-');
   const source = { folder, data, projectRoot: where.projectRoot, name };
-  const listed = manifest === undefined ? [] : await fromManifest(manifest, said['mcpServers'], folder);
+  const listed = manifest === undefined ? [] : await fromManifest(manifest, fields['mcpServers'], folder);
   const found = await Promise.all(SERVER_FILES.map((file) => readDocument(join(folder, file))));
   const lists = [...listed, ...found.map(wholeFile)];
   const parts = await Promise.all(lists.map((list) => readList(list, source)));
   const all = [...documents, ...lists.map(({ document }) => document)];
-  const version = textOf(said['version']);
-  const description = textOf(said['description']);
+  const version = textOf(fields['version']);
+  const description = textOf(fields['description']);
   return {
     name,
     ...(version === undefined ? {} : { version }),
@@ -99,7 +99,7 @@ export async function readPlugin(where: Where): Promise<Plugin> {
 /** Reports a configured plugin that no longer exists; nothing else fails because of it. */
 function withAbsence(plugin: Plugin, folder: string): Plugin {
   if (plugin.isPlugin) return plugin;
-  const message = `The plugin "${plugin.name}" is not there any more, or says nothing about servers.`;
+  const message = `The plugin "${plugin.name}" no longer exists, or defines no servers`;
   const hint = `plugboard plugin remove ${shellWord(plugin.name)} forgets it.`;
   return { ...plugin, problems: [...plugin.problems, { file: folder, message, hint }] };
 }
@@ -108,7 +108,7 @@ function withAbsence(plugin: Plugin, folder: string): Plugin {
 export function checkPluginName(name: string): string | undefined {
   return PLUGIN_NAME.test(name)
     ? undefined
-    : `${JSON.stringify(name)} cannot be the name of a plugin: letters, digits, dots, dashes and underscores can.`;
+    : `${JSON.stringify(name)} cannot be the name of a plugin: letters, digits, dots, dashes and underscores can`;
 }
 
 /** One object of servers, and its location. */
@@ -128,7 +128,7 @@ async function fromManifest(manifest: Document, value: unknown, folder: string):
       const file = typeof name === 'string' ? resolve(folder, name) : undefined;
       if (file !== undefined && isInside(realFolder(file), folder))
         return wholeFile(await readDocument(file));
-      const message = '"mcpServers" must be servers by name, or files inside the folder of the plugin.';
+      const message = '"mcpServers" must be servers by name, or files inside the folder of the plugin';
       const fault: Fault = { path: ['mcpServers'], at: 'value', message, fatal: true };
       return { document: manifest, path: [], value: undefined, faults: [fault] };
     }),
@@ -266,7 +266,7 @@ function textsIn(value: unknown, at: JsonPath): { readonly text: string; readonl
 }
 
 function fault(path: JsonPath): Fault {
-  const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin.`;
+  const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin`;
   const hint = 'Relative paths of a plugin stay in its folder.';
   return { path, at: 'value', message, hint, fatal: true };
 }

@@ -119,7 +119,7 @@ export class Subscription {
     });
     try {
       for (;;) {
-        if (this.#stopped) throw new PlugboardError('CONNECTION_LOST', 'the connection was closed');
+        if (this.#stopped) throw new PlugboardError('CONNECTION_LOST', 'The connection was closed');
         const stream = this.#current;
         if (stream?.wanted.uris.includes(uri) === true) {
           if (stream.refusal !== undefined) throw stream.refusal;
@@ -225,7 +225,7 @@ function agreedUris({ resourceSubscriptions: uris }: Params): readonly unknown[]
 function leftOut(uri: string): PlugboardError {
   return new PlugboardError(
     'INVALID_ARGUMENTS',
-    `the server does not announce changes of ${JSON.stringify(uri)}`,
+    `The server does not announce changes of ${JSON.stringify(uri)}`,
     {
       hint: 'Read the resource again when you need it: the server accepts no subscription to it.',
     },

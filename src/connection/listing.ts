@@ -78,8 +78,9 @@ export async function listAll(peer: Peer, kind: ListKind, options: ListOptions):
     const record = isRecord(result) ? result : {};
     const batch = record[kind];
     if (!Array.isArray(batch)) {
-      if (kind === 'tools' && page > 0) return { items, cut: `a page ${page + 1} that is no list`, ...hints };
-      throw new PlugboardError('PROTOCOL_ERROR', `the answer to ${method} has no list of ${kind}`);
+      if (kind === 'tools' && page > 0)
+        return { items, cut: `a page ${page + 1} that is not a list`, ...hints };
+      throw new PlugboardError('PROTOCOL_ERROR', `The answer to ${method} has no list of ${kind}`);
     }
     if (page === 0) first = batch;
     else if (cursor === '' && isDeepStrictEqual(batch, first))

@@ -69,7 +69,7 @@ async function rediscover(peer: Peer, options: NegotiateOptions): Promise<Decide
   adopt(peer, undefined, options);
   const negotiated = readDiscovery(await discover(peer, undefined, options.signal));
   if (negotiated !== undefined) return { negotiated, certain: true };
-  throw new PlugboardError('PROTOCOL_ERROR', 'the server no longer answers in the modern era');
+  throw new PlugboardError('PROTOCOL_ERROR', 'The server no longer answers in the modern era');
 }
 
 function discover(peer: Peer, _meta: Params | undefined, signal: AbortSignal): Promise<unknown> {
@@ -150,7 +150,7 @@ function readDiscovery(result: unknown): Negotiated | undefined {
 function readRefusal(error: PlugboardError): undefined {
   if (error.code === 'PROTOCOL_ERROR' || error.code === 'NOT_MCP') {
     if (error.detail.rpcCode === RPC_UNSUPPORTED_VERSION && offersOnlyUnknown(error.detail.rpcData)) {
-      throw new PlugboardError('PROTOCOL_ERROR', 'the server speaks only protocol versions we do not know', {
+      throw new PlugboardError('PROTOCOL_ERROR', 'The server supports only unknown protocol versions', {
         hint: 'Update plugboard, or use an older version of this server.',
         cause: error,
       });
@@ -204,7 +204,7 @@ async function conclude(peer: Peer, result: unknown, options: NegotiateOptions):
   if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version)) {
     throw new PlugboardError(
       'PROTOCOL_ERROR',
-      `the server requires protocol version ${JSON.stringify(version)}`,
+      `The server requires protocol version ${JSON.stringify(version)}`,
       {
         hint: `Plugboard speaks ${[MODERN_VERSION, ...LEGACY_VERSIONS].join(', ')}.`,
       },

@@ -135,7 +135,7 @@ export function withSignal<T extends object>(
 
 function withdrawn(kind: string, server: string, reason: unknown): PlugboardError {
   if (reason instanceof PlugboardError) return reason;
-  return new PlugboardError('CANCELLED', `the call was cancelled while its ${kind} was asked about`, {
+  return new PlugboardError('CANCELLED', `The call was cancelled while its ${kind} was asked about`, {
     server,
     cause: reason,
   });

@@ -331,7 +331,7 @@ export class Peer implements Receiver {
 
   #gone(): PlugboardError {
     const by = this.#closedBy;
-    if (by === undefined) return new PlugboardError('CONNECTION_LOST', 'the connection was closed');
+    if (by === undefined) return new PlugboardError('CONNECTION_LOST', 'The connection was closed');
     return new PlugboardError(by.code, by.message, { hint: by.hint, cause: by, detail: by.detail });
   }
 
@@ -405,7 +405,7 @@ export class Peer implements Receiver {
     const pending = this.#pending.get(id);
     if (pending?.method !== 'subscriptions/listen') return;
     const why = typeof reason === 'string' ? `: ${serverMessage(reason)}` : '';
-    this.#fail(pending, new PlugboardError('CONNECTION_LOST', `the server ended the subscription${why}`));
+    this.#fail(pending, new PlugboardError('CONNECTION_LOST', `The server ended the subscription${why}`));
     pending.stream?.abort();
   }
 
@@ -447,7 +447,7 @@ export class Peer implements Receiver {
 
 /** The error sent to a server for a method that this client does not support. */
 export function methodNotFound(method: string): PlugboardError {
-  return new PlugboardError('PROTOCOL_ERROR', `this client does not serve ${method}`, {
+  return new PlugboardError('PROTOCOL_ERROR', `This client does not serve ${method}`, {
     detail: { rpcCode: RPC_METHOD_NOT_FOUND },
   });
 }

@@ -64,14 +64,14 @@ export function createSampleLimits(clock: Clock): SampleLimits {
 export function readSampleParams(params: Params, can: Questioned['sampling']): SampleParams {
   const { messages, maxTokens } = params;
   if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) {
-    throw invalid(`messages have to be a list of at most ${MAX_MESSAGES}`);
+    throw invalid(`"messages" must be a list of at most ${MAX_MESSAGES}`);
   }
   if (can?.tools !== true && usesTools(params)) throw noToolUse();
   for (const message of messages) checkMessage(message, can?.tools === true);
   checkToolResults(messages);
   for (const [name, { is, words }] of Object.entries(MEMBERS)) {
     const member = params[name];
-    if (member !== undefined && member !== null && !is(member)) throw invalid(`${name} has to be ${words}`);
+    if (member !== undefined && member !== null && !is(member)) throw invalid(`${name} must be ${words}`);
   }
   const present = Object.fromEntries(Object.entries(params).filter(([, member]) => member !== null));
   const wanted = typeof maxTokens === 'number' && maxTokens >= 1 ? Math.trunc(maxTokens) : MAX_SAMPLE_TOKENS;
@@ -118,7 +118,7 @@ export function usesTools({ tools, toolChoice }: Params): boolean {
 }
 
 export function noToolUse(): PlugboardError {
-  return invalid('this client did not declare sampling.tools');
+  return invalid('This client did not declare sampling.tools');
 }
 
 function isTools(value: unknown): boolean {
@@ -133,13 +133,13 @@ function isToolChoice(value: unknown): boolean {
 }
 
 function checkMessage(message: unknown, withTools: boolean): void {
-  if (!isRecord(message)) throw invalid('a message has to be an object');
+  if (!isRecord(message)) throw invalid('A message must be an object');
   const { role, content } = message;
   if (role !== 'user' && role !== 'assistant')
-    throw invalid('the role of a message has to be user or assistant');
+    throw invalid('The role of a message must be user or assistant');
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   if (blocks.every((block) => isBlock(block) || (withTools && isToolBlock(block)))) return;
-  throw invalid('the content of a message has to be text, an image or audio');
+  throw invalid('The content of a message must be text, an image or audio');
 }
 
 /** Checks that every tool use is answered in the next message, and that this message contains only results. */
@@ -149,13 +149,13 @@ function checkToolResults(messages: readonly unknown[]): void {
     const blocks = blocksOf(message);
     const results = blocks.filter(({ type }) => type === 'tool_result');
     if (results.length > 0 && results.length < blocks.length)
-      throw invalid('tool results are mixed with other content');
+      throw invalid('Tool results are mixed with other content');
     const answered = results.map(({ toolUseId }) => toolUseId);
     if (answered.length !== used.length || !used.every((id) => answered.includes(id))) {
       throw invalid(
         used.length > answered.length
-          ? 'a tool result is missing'
-          : 'a tool result has no tool use before it',
+          ? 'A tool result is missing'
+          : 'A tool result has no tool use before it',
       );
     }
     used = blocks.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []));
@@ -188,15 +188,15 @@ function isMedia(type: unknown): boolean {
 
 /** Returns the problem with the result of the `sample` callback; undefined if it is valid. */
 export function faultOfSample(answer: unknown): string | undefined {
-  if (!isRecord(answer)) return 'it has to be an object';
-  if (typeof answer['model'] !== 'string') return 'it has to say which model it was';
-  if (answer['role'] !== 'assistant' && answer['role'] !== 'user') return 'its role has to be "assistant"';
+  if (!isRecord(answer)) return 'it must be an object';
+  if (typeof answer['model'] !== 'string') return '"model" is missing';
+  if (answer['role'] !== 'assistant' && answer['role'] !== 'user') return 'its role must be "assistant"';
   const { content } = answer;
-  return isRecord(content) || Array.isArray(content) ? undefined : 'it has to have content';
+  return isRecord(content) || Array.isArray(content) ? undefined : '"content" is missing';
 }
 
 function refused(server: string, limit: string): PlugboardError {
-  return new PlugboardError('LIMIT_EXCEEDED', `the limit of ${limit} for a server is reached`, {
+  return new PlugboardError('LIMIT_EXCEEDED', `The limit of ${limit} for a server is reached`, {
     server,
     detail: { rpcCode: RPC_SAMPLING_REJECTED },
   });

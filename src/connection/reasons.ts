@@ -5,7 +5,7 @@ import { shellWord } from '../lib/shell-word.ts';
 import type { ConnectionState } from './state.ts';
 
 export function gone(): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', 'the server ended the connection');
+  return new PlugboardError('CONNECTION_LOST', 'The server ended the connection');
 }
 
 export function startTimeout(server: string, ms: number, isProgram: boolean): PlugboardError {
@@ -18,7 +18,7 @@ export function startTimeout(server: string, ms: number, isProgram: boolean): Pl
 
 /** Nothing is begun after a host was closed. */
 export function hostClosed(server?: string): PlugboardError {
-  return new PlugboardError('CANCELLED', 'the host was closed', {
+  return new PlugboardError('CANCELLED', 'The host was closed', {
     server,
     hint: { commands: 'Run the command again.', library: 'Make another one with createHost().' },
   });

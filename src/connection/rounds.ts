@@ -56,7 +56,7 @@ async function goOn(peer: Peer, asking: ServerWork): Promise<unknown> {
     if (round === MAX_ROUNDS) {
       throw new PlugboardError(
         'LIMIT_EXCEEDED',
-        `the server asked for more input ${MAX_ROUNDS} times in one request`,
+        `The server asked for more input ${MAX_ROUNDS} times in one request`,
       );
     }
     const inputResponses = await answerAll(result['inputRequests'], answer, options);
@@ -89,7 +89,7 @@ async function answerAll(
   if (!isRecord(requests)) return undefined;
   const keys = Object.keys(requests);
   if (keys.length > MAX_QUESTIONS_PER_ROUND) {
-    throw new PlugboardError('LIMIT_EXCEEDED', `the server asked ${keys.length} questions at once`);
+    throw new PlugboardError('LIMIT_EXCEEDED', `The server asked ${keys.length} questions at once`);
   }
   const signal = signalOf(options);
   const answers = await Promise.all(
@@ -98,7 +98,7 @@ async function answerAll(
       if (!isRecord(request) || typeof request['method'] !== 'string') {
         throw new PlugboardError(
           'PROTOCOL_ERROR',
-          `the server's question ${JSON.stringify(key)} has no method`,
+          `The server's question ${JSON.stringify(key)} has no method`,
         );
       }
       const params = isRecord(request['params']) ? request['params'] : {};

@@ -91,7 +91,7 @@ export function unknownResultType(
 ): PlugboardError | undefined {
   if (KNOWN.has(resultType) || !READ.has(method)) return undefined;
   const type = JSON.stringify(resultType).slice(0, 80);
-  return new PlugboardError('PROTOCOL_ERROR', `the answer to ${method} has an unknown resultType: ${type}`, {
+  return new PlugboardError('PROTOCOL_ERROR', `The answer to ${method} has an unknown resultType: ${type}`, {
     hint: 'Update plugboard, or use an older version of this server.',
   });
 }

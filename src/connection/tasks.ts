@@ -113,7 +113,7 @@ class Following {
   readonly #startedAt: number;
   #state: TaskState;
   #personMs = 0;
-  #told: string | undefined;
+  #lastMessage: string | undefined;
   #looks = 0;
   #over = false;
 
@@ -147,7 +147,7 @@ class Following {
   async #step(): Promise<{ result: unknown } | undefined> {
     const { era } = this.#options;
     const state = this.#state;
-    this.#tell(state.message);
+    this.#showStatus(state.message);
     switch (state.status) {
       case 'working':
       case 'submitted':
@@ -161,16 +161,16 @@ class Following {
         if (isRecord(state.result)) return { result: state.result };
         // A task may complete before the first poll; the handle itself never contains the result.
         if (this.#looks === 0) return undefined;
-        throw protocol(`the task ${state.taskId} is completed and has no result`);
+        throw protocol(`The task ${state.taskId} is completed and has no result`);
       case 'failed':
         if (era === 'legacy') return { result: await this.#result() };
         if (this.#looks === 0) return undefined;
         throw failed(state);
       case 'cancelled':
         this.#over = true;
-        throw new PlugboardError('CANCELLED', `the server cancelled the task${because(state.message)}`);
+        throw new PlugboardError('CANCELLED', `The server cancelled the task${because(state.message)}`);
       default:
-        throw protocol(`the task has an unknown status: ${JSON.stringify(state.status.slice(0, 80))}`);
+        throw protocol(`The task has an unknown status: ${JSON.stringify(state.status.slice(0, 80))}`);
     }
   }
 
@@ -181,7 +181,7 @@ class Following {
         const raw = await this.#ask('tasks/get', { taskId }, this.#options.idleMs);
         this.#looks += 1;
         const state = readTask(raw);
-        if (state === undefined) throw protocol('tasks/get was answered with something that is no task');
+        if (state === undefined) throw protocol('tasks/get returned something that is not a task');
         return state;
       } catch (thrown) {
         const error = asPlugboardError(thrown);
@@ -203,7 +203,7 @@ class Following {
     const fresh = Object.entries(questions).filter(([key]) => !this.#answered.has(key));
     if (fresh.length === 0) return;
     if (this.#answered.size + fresh.length > MAX_QUESTIONS) {
-      throw new PlugboardError('LIMIT_EXCEEDED', `the task asked more than ${MAX_QUESTIONS} questions`);
+      throw new PlugboardError('LIMIT_EXCEEDED', `The task asked more than ${MAX_QUESTIONS} questions`);
     }
     const from = ticksOf(clock);
     const inputResponses = Object.fromEntries(
@@ -211,7 +211,7 @@ class Following {
         fresh.map(async ([key, raw]): Promise<[string, unknown]> => {
           this.#answered.add(key);
           if (!isRecord(raw) || typeof raw['method'] !== 'string') {
-            throw protocol(`the question ${JSON.stringify(key.slice(0, 80))} of the task has no method`);
+            throw protocol(`The question ${JSON.stringify(key.slice(0, 80))} of the task has no method`);
           }
           const params = isRecord(raw['params']) ? raw['params'] : {};
           return [key, await answer(raw['method'], params, signal, key)];
@@ -257,9 +257,9 @@ class Following {
   }
 
   /** Forwards a task's status messages to the caller as progress. */
-  #tell(message: string | undefined): void {
-    if (message === undefined || message === this.#told) return;
-    this.#told = message;
+  #showStatus(message: string | undefined): void {
+    if (message === undefined || message === this.#lastMessage) return;
+    this.#lastMessage = message;
     this.#options.onProgress?.({ progress: this.#looks, message });
   }
 
@@ -292,11 +292,11 @@ function readTask(raw: unknown): TaskState | undefined {
 
 function failed({ error, message }: TaskState): PlugboardError {
   const record = isRecord(error) ? error : {};
-  const said = typeof record['message'] === 'string' ? serverMessage(record['message']) : message;
-  const text = withCause(said ?? '', record['data']);
+  const rpcMessage = typeof record['message'] === 'string' ? serverMessage(record['message']) : message;
+  const text = withCause(rpcMessage ?? '', record['data']);
   const { code, data } = record;
-  return new PlugboardError('PROTOCOL_ERROR', `the task failed${because(text)}`, {
-    detail: typeof code === 'number' ? { rpcCode: code, rpcMessage: said ?? text, rpcData: data } : {},
+  return new PlugboardError('PROTOCOL_ERROR', `The task failed${because(text)}`, {
+    detail: typeof code === 'number' ? { rpcCode: code, rpcMessage: rpcMessage ?? text, rpcData: data } : {},
   });
 }
 

@@ -29,8 +29,8 @@ export function checkConfiguration({ config }: Pick<DoctorContext, 'config'>): C
     {
       id: 'config',
       ok: true,
-      message: 'No configuration file is there yet',
-      hint: 'Add a server with plugboard add, or take over those of other agents with plugboard import.',
+      message: 'There is no configuration file yet',
+      hint: 'Add a server with plugboard add, or import those of other agents with plugboard import.',
     },
   ];
 }
@@ -45,7 +45,7 @@ export function checkDuplicates({ config }: DoctorContext, foreign: readonly Fou
     if (first === undefined) seen.set(what, name);
     else
       checks.push(
-        twin(name, `It is the same as "${first}"`, `Remove one of them: plugboard remove ${shellWord(name)}`),
+        twin(name, `Same as "${first}"`, `Remove one of them: plugboard remove ${shellWord(name)}`),
       );
   }
   // An agent that has Plugboard and also one of its servers directly has that server twice.
@@ -55,8 +55,8 @@ export function checkDuplicates({ config }: DoctorContext, foreign: readonly Fou
     const entry = entryOf(server);
     const ours = entry === undefined ? undefined : seen.get(identity(entry));
     if (ours === undefined) continue;
-    const where = `${server.agent.title} has it too, as "${server.name}" in ${server.file}, beside Plugboard itself`;
-    checks.push(twin(ours, where, 'Take it out there: its tools come through Plugboard.'));
+    const where = `${server.agent.title} also has it, as "${server.name}" in ${server.file}, in addition to Plugboard`;
+    checks.push(twin(ours, where, 'Remove it there: Plugboard serves its tools.'));
   }
   return checks;
 }

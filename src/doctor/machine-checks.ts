@@ -50,12 +50,12 @@ export function checkHome({ dir, credentials }: Home): Check {
   }
   const mode = statSync(credentials, { throwIfNoEntry: false })?.mode ?? 0;
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
-    return bad(`${credentials} can be read by others`, `Take that away: chmod 600 ${credentials}`);
+    return bad(`${credentials} can be read by others`, `Restrict it: chmod 600 ${credentials}`);
   }
   return {
     id: 'home',
     ok: true,
-    message: `${dir} ${existsSync(dir) ? 'is yours' : 'will be made when it is needed'}`,
+    message: `${dir} ${existsSync(dir) ? 'is writable' : 'will be created when needed'}`,
   };
 }
 
@@ -96,7 +96,7 @@ export async function checkKeyring({ home, env }: Pick<DoctorContext, 'home' | '
       () => true,
       () => false,
     );
-  if (answers) return { id: 'keyring', ok: true, message: "Logins are kept in the system's keyring" };
+  if (answers) return { id: 'keyring', ok: true, message: "Logins are stored in the system's keyring" };
   return {
     id: 'keyring',
     ok: true,
@@ -141,9 +141,7 @@ export async function checkDaemon({ home }: Pick<DoctorContext, 'home'>): Promis
   try {
     const daemons = await reportDaemons(home);
     if (daemons.length === 0) {
-      return [
-        { id: 'daemon', ok: true, message: 'The daemon is not running; it is started when it is needed' },
-      ];
+      return [{ id: 'daemon', ok: true, message: 'The daemon is not running; it is started when needed' }];
     }
     const ours = readVersion();
     return daemons.map(({ pid, version, sessions }): Check => {
@@ -154,12 +152,12 @@ export async function checkDaemon({ home }: Pick<DoctorContext, 'home'>): Promis
         ok: false,
         level: 'advice',
         message: `${message}; this is version ${ours}`,
-        hint: 'plugboard daemon stop ends it; the next agent starts the newer one.',
+        hint: 'Run plugboard daemon restart to use this version.',
       };
     });
   } catch (thrown) {
-    const { message, hint = 'plugboard daemon stop ends it.' } = asPlugboardError(thrown);
-    return [{ id: 'daemon', ok: false, message: `The daemon does not answer: ${message}`, hint }];
+    const { message, hint = 'Run plugboard daemon stop to end it.' } = asPlugboardError(thrown);
+    return [{ id: 'daemon', ok: false, message: `The daemon does not respond: ${message}`, hint }];
   }
 }
 
@@ -177,7 +175,7 @@ const MARK = new RegExp(`(?:^|\\0)${OWNER_VARIABLE}=([0-9a-f-]+)\\.`);
 /** Finds server processes whose host has exited; there should be none, even if the host was killed. */
 export async function checkLeftovers(): Promise<Check> {
   if (!hasProcessTable)
-    return { id: 'leftovers', ok: true, message: 'Leftover processes can be looked for on Linux only' };
+    return { id: 'leftovers', ok: true, message: 'Orphaned server processes can be found on Linux only' };
   let orphans = orphanedProcesses();
   const until = Date.now() + REAPER_MS;
   while (orphans.length > 0 && Date.now() < until) {
@@ -190,7 +188,7 @@ export async function checkLeftovers(): Promise<Check> {
     id: 'leftovers',
     ok: false,
     message: `${plural(orphans.length, 'process')} of servers without a host: ${shown}`,
-    hint: `Look at them with ps, and end them: kill ${shown}`,
+    hint: `Check them with ps, then end them: kill ${shown}`,
   };
 }
 

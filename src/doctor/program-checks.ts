@@ -13,7 +13,7 @@ const INSTALL: Readonly<Record<string, string>> = {
   node: 'Install Node, or give its full path.',
   uvx: 'It comes with uv: see https://docs.astral.sh/uv for how to install it.',
   uv: 'See https://docs.astral.sh/uv for how to install it.',
-  docker: 'Install Docker, and see that it runs.',
+  docker: 'Install Docker and start it.',
   bunx: 'It comes with Bun: see https://bun.sh for how to install it.',
   deno: 'See https://deno.com for how to install it.',
   python: 'Install Python 3; many systems call it python3.',
@@ -33,7 +33,7 @@ export function checkCommand({ spec, entry, context }: CheckedServer): Check | u
     if (isProgram(file)) return { ...base, ok: true, message: `Command found: ${file}` };
     if (isFile(file)) {
       const hint = 'Make it executable (chmod +x), or name its interpreter as "command".';
-      return { ...base, ok: false, message: `${file} may not be executed`, hint };
+      return { ...base, ok: false, message: `${file} is not executable`, hint };
     }
     return {
       ...base,

@@ -10,7 +10,7 @@ import { type Check, type CheckedServer, plural } from './check.ts';
 export function checkAdmission({ spec, report }: CheckedServer): Check | undefined {
   const { status, error } = report;
   const base = { id: 'admission', server: spec.name } as const;
-  if (status === 'disabled') return { ...base, ok: true, message: 'It is switched off' };
+  if (status === 'disabled') return { ...base, ok: true, message: 'Disabled' };
   if (status !== 'untrusted' && status !== 'blocked') {
     const { waiting } = report;
     if (waiting === undefined) return undefined;
@@ -19,7 +19,7 @@ export function checkAdmission({ spec, report }: CheckedServer): Check | undefin
   return {
     ...base,
     ok: false,
-    message: `It was not started: ${error?.message ?? status}`,
+    message: `Not started: ${error?.message ?? status}`,
     ...(error?.hint === undefined ? {} : { hint: error.hint }),
   };
 }
@@ -42,7 +42,7 @@ export function checkConnect(context: CheckedServer): Check | undefined {
         ...base,
         ok: false,
         message: `${tried(context)}: ${report.error?.message ?? `it is ${report.status}`}`,
-        hint: report.error?.hint ?? 'plugboard test shows each step with its time.',
+        hint: report.error?.hint ?? 'Run plugboard test to see each step with its time.',
       };
   }
 }
@@ -55,7 +55,7 @@ function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport)
 function tried({ spec }: CheckedServer): string {
   const { command, args, url } = describeEntry(spec);
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
-  const what = isRemote(spec.entry) ? `Asked ${String(url)}` : `Started ${words.join(' ')}`;
+  const what = isRemote(spec.entry) ? `Connecting to ${String(url)}` : `Starting ${words.join(' ')}`;
   return what.length > MAX_TRIED_CHARS ? `${what.slice(0, MAX_TRIED_CHARS)}…` : what;
 }
 
@@ -69,10 +69,10 @@ export function checkSpeed({ spec, report }: CheckedServer): Check | undefined {
     id: 'speed',
     server: spec.name,
     ok: false,
-    message: `It took ${(connectMs / 1000).toFixed(1)} s to come up`,
+    message: `It took ${(connectMs / 1000).toFixed(1)} s to connect`,
     hint: !isRemote(spec.entry)
       ? 'If it is downloaded at each start (npx, uvx), install it once and name its program as the command.'
-      : 'Look at the network and the server; what is known from the cache is there at once all the same.',
+      : 'Check the network and the server. Cached tool lists are available immediately.',
   };
 }
 
@@ -88,7 +88,7 @@ export function checkTools({ spec, report }: CheckedServer): Check | undefined {
     server: spec.name,
     ok: false,
     message: `${plural(left.length, 'tool')} left out: ${shown.join('; ')}${more(left.length)}`,
-    hint: 'Tell the author of the server; the other tools work. For changed tools: plugboard pins.',
+    hint: 'Report it to the author of the server; the other tools work. For changed tools, run plugboard pins.',
   };
 }
 
@@ -105,7 +105,7 @@ export function checkNames({ spec, tools }: CheckedServer): Check | undefined {
       .slice(0, MAX_SHOWN)
       .map(({ tool }) => tool)
       .join(', ')}${more(long.length)}`,
-    hint: 'A shorter name for the server keeps them whole.',
+    hint: 'Give the server a shorter name to avoid this.',
   };
 }
 
@@ -126,6 +126,6 @@ export function checkScan({ spec, findings }: CheckedServer): Check | undefined 
     server: spec.name,
     ok: false,
     message: `${plural(findings.length, 'description')} look like an attack: ${shown.join('; ')}`,
-    hint: `Read them with plugboard tools, and switch the server off if you do not trust it.`,
+    hint: `Read them with plugboard tools, and disable the server if you do not trust it.`,
   };
 }

@@ -81,7 +81,7 @@ export class ClientConnection {
   readonly #running = new RunningRequests();
   readonly #outbound: Outbound;
   readonly #subscriptions: Subscriptions;
-  readonly #told = new Set<ListKind>();
+  readonly #notifiedLists = new Set<ListKind>();
   #legacy: ClientInfo | undefined;
   #clientInfo: unknown;
   #isReady = false;
@@ -146,12 +146,12 @@ export class ClientConnection {
       }
       const own = isRequestId(id) ? id : null;
       return Promise.resolve(
-        this.#failed(own, new RpcFailure(RPC_INVALID_REQUEST, 'This is neither a request nor an answer.')),
+        this.#failed(own, new RpcFailure(RPC_INVALID_REQUEST, 'This is neither a request nor an answer')),
       );
     }
     if (id !== undefined && id !== null && !isRequestId(id)) {
       return Promise.resolve(
-        this.#failed(null, new RpcFailure(RPC_INVALID_REQUEST, 'An id has to be text or a number.')),
+        this.#failed(null, new RpcFailure(RPC_INVALID_REQUEST, 'An id must be text or a number')),
       );
     }
     if (id === undefined || id === null) {
@@ -159,7 +159,7 @@ export class ClientConnection {
       return undefined;
     }
     if (params !== undefined && !isRecord(params)) {
-      return Promise.resolve(this.#failed(id, invalidParams('params have to be an object.')));
+      return Promise.resolve(this.#failed(id, invalidParams('"params" must be an object')));
     }
     return this.#serve(id, method, params ?? {}, exchange);
   }
@@ -169,13 +169,13 @@ export class ClientConnection {
     const message = { jsonrpc: '2.0', method: `notifications/${kind}/list_changed` } as const;
     const modern = this.#subscriptions.listChanged(kind);
     const legacy = this.#legacy !== undefined && this.#options.broadcast(message);
-    if (modern || legacy) this.#told.add(kind);
+    if (modern || legacy) this.#notifiedLists.add(kind);
     return legacy;
   }
 
   /** Returns whether the client was notified of a changed list since the last call of this function. */
-  takeTold(kind: ListKind): boolean {
-    return this.#told.delete(kind);
+  takeNotified(kind: ListKind): boolean {
+    return this.#notifiedLists.delete(kind);
   }
 
   /**
@@ -255,8 +255,8 @@ export class ClientConnection {
   /**
    * Handles the end of the client's input, though it may still read: it cannot be asked, and its change streams end.
    */
-  heardAll(): void {
-    this.#outbound.close(new PlugboardError('CONNECTION_LOST', 'the client says nothing more'));
+  inputEnded(): void {
+    this.#outbound.close(new PlugboardError('CONNECTION_LOST', 'The client closed its input'));
     this.#subscriptions.close();
   }
 
@@ -319,7 +319,7 @@ export class ClientConnection {
   cancelled({ requestId, reason }: Params): void {
     if (!isRequestId(requestId)) return;
     const why = typeof reason === 'string' ? `: ${reason}` : '';
-    this.#running.get(requestId)?.cancel(new PlugboardError('CANCELLED', `the client cancelled it${why}`));
+    this.#running.get(requestId)?.cancel(new PlugboardError('CANCELLED', `The client cancelled it${why}`));
   }
 
   // Private members.
@@ -493,4 +493,4 @@ const ASKING = ['elicitation', 'sampling', 'roots'];
 
 const MODERN_CLIENT = { era: 'modern', version: MODERN_VERSION } as const;
 
-const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'this request cannot ask'));
+const noAsk: Ask = () => Promise.reject(new PlugboardError('INTERNAL', 'This request cannot ask'));

@@ -50,7 +50,7 @@ export function modernClientInfo(method: string, params: Params): ClientInfo | u
   if (version !== MODERN_VERSION) throw unsupportedVersion(version, [MODERN_VERSION]);
   const capabilities = meta[META.clientCapabilities];
   if (!isRecord(capabilities)) {
-    throw invalidParams(`${method} came without ${META.clientCapabilities} in _meta.`);
+    throw invalidParams(`${method} came without ${META.clientCapabilities} in _meta`);
   }
   const level = meta[META.logLevel];
   if (level !== undefined && !isLogLevel(level)) throw unknownLevel(level);
@@ -64,13 +64,13 @@ export function modernClientInfo(method: string, params: Params): ClientInfo | u
 }
 
 export function unknownLevel(level: unknown): RpcFailure {
-  return invalidParams(`${JSON.stringify(level)} is not a log level: use one of ${LOG_LEVELS.join(', ')}.`);
+  return invalidParams(`${JSON.stringify(level)} is not a log level: use one of ${LOG_LEVELS.join(', ')}`);
 }
 
 /** Builds the error for an unsupported version. `supported`: the versions of the request's era. */
 export function unsupportedVersion(requested: unknown, supported: readonly string[]): RpcFailure {
-  const said = typeof requested === 'string' ? requested : JSON.stringify(requested);
-  return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${said}`, {
+  const shown = typeof requested === 'string' ? requested : JSON.stringify(requested);
+  return new RpcFailure(RPC_UNSUPPORTED_VERSION, `Unsupported protocol version: ${shown}`, {
     supported,
     requested,
   });
@@ -116,7 +116,7 @@ export function decorate(
 export const FIRST_MODE_VERSION = '2025-11-25';
 
 /**
- * Whether a client supports a mode. An empty capability means forms: URLs were added later, and have to be declared.
+ * Whether a client supports a mode. An empty capability means forms: URLs were added later, and must be declared.
  */
 export function canElicit({ capabilities }: ClientInfo, mode: 'form' | 'url'): boolean {
   const { elicitation } = capabilities;

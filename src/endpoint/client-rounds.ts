@@ -66,7 +66,7 @@ export class Rounds {
     this.#result?.then(ended, ended);
   }
 
-  /** Resolves with the result, or undefined if the client has to be asked first. */
+  /** Resolves with the result, or undefined if the client must be asked first. */
   next(): Promise<Params | undefined> {
     let wake = (): void => {};
     const next = new Promise<Params | undefined>((resolve, reject) => {
@@ -125,7 +125,7 @@ export class Rounds {
       };
       const giveUp = (): void => {
         forget();
-        reject(new PlugboardError('CANCELLED', `${method} is not waited for any more`));
+        reject(new PlugboardError('CANCELLED', `${method} is no longer awaited`));
       };
       this.#open.set(key, {
         request: { method, params },
@@ -192,7 +192,7 @@ export class SuspendedRequests {
     const state = crypto.randomUUID();
     const stopTimer = this.#clock.after(HOLD_MS, () => {
       this.#suspended.delete(state);
-      rounds.work.cancel(new PlugboardError('TIMEOUT', 'the client did not come back with its answers'));
+      rounds.work.cancel(new PlugboardError('TIMEOUT', 'The client did not come back with its answers'));
     });
     this.#suspended.set(state, { rounds, owner, print, asked: rounds.questions(), stopTimer });
     return state;
@@ -212,7 +212,7 @@ export class SuspendedRequests {
     const suspended =
       typeof state === 'string' ? (this.#suspended.get(state) ?? this.#taken.get(state)) : undefined;
     if (typeof state !== 'string' || suspended?.owner !== owner || suspended.print !== print) {
-      throw invalidParams('This requestState is not known here, or it belongs to another request.');
+      throw invalidParams('This requestState is not known here, or it belongs to another request');
     }
     this.#suspended.delete(state);
     suspended.stopTimer();

@@ -58,7 +58,7 @@ export class McpEndpoint {
       case 'POST':
         if (/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
           readBody(request, (body) => this.#posted(request, response, principal, body));
-        } else refuse(response, 415, 'The body has to be application/json.');
+        } else refuse(response, 415, 'The body must be application/json');
         break;
       case 'GET':
         this.#listen(request, response, principal);
@@ -68,7 +68,7 @@ export class McpEndpoint {
         break;
       default:
         response.setHeader('allow', 'GET, POST, DELETE');
-        refuse(response, 405, 'MCP is spoken with POST, GET and DELETE.');
+        refuse(response, 405, 'MCP uses POST, GET and DELETE');
     }
   }
 
@@ -89,8 +89,8 @@ export class McpEndpoint {
     if (!('value' in body)) {
       if (body.status === 413) response.setHeader('connection', 'close');
       body.status === 413
-        ? refuse(response, 413, 'The body is too large.')
-        : refuse(response, 400, 'The body is not JSON, or nested too deep.', RPC_PARSE_ERROR);
+        ? refuse(response, 413, 'The body is too large')
+        : refuse(response, 400, 'The body is not JSON, or nested too deep', RPC_PARSE_ERROR);
       return;
     }
     const { value } = body;
@@ -99,12 +99,12 @@ export class McpEndpoint {
       return;
     }
     if (!isMessage(value)) {
-      refuse(response, 400, 'The body is no JSON-RPC message.', RPC_INVALID_REQUEST);
+      refuse(response, 400, 'The body is not a JSON-RPC message', RPC_INVALID_REQUEST);
       return;
     }
     const { id } = value;
     if (id !== undefined && id !== null && !isId(id)) {
-      refuse(response, 400, 'An id has to be text or a number.', RPC_INVALID_REQUEST);
+      refuse(response, 400, 'An id must be text or a number', RPC_INVALID_REQUEST);
       return;
     }
     if (isModern(request, value)) {
@@ -146,7 +146,7 @@ export class McpEndpoint {
     if (frame['method'] === 'initialize' && isId(frame['id'])) {
       const session = this.#sessions.open(principal);
       if (session === undefined) {
-        refuse(response, 503, 'There are too many sessions.');
+        refuse(response, 503, 'There are too many sessions');
         return;
       }
       const exchange = this.#exchange(request, response, principal, {
@@ -256,9 +256,9 @@ export class McpEndpoint {
     this.#withSession(request, principal, (session) => {
       if (session === undefined) {
         response.setHeader('allow', 'POST');
-        refuse(response, 405, 'A stream of its own belongs to a session, and this request names none.');
+        refuse(response, 405, 'A stream needs a session, and this request does not name one');
       } else if (session === 'unknown') sessionGone(response, null);
-      else if (!takesStream(request)) refuse(response, 406, 'The client has to accept text/event-stream.');
+      else if (!takesStream(request)) refuse(response, 406, 'The client must accept text/event-stream');
       else this.#openStream(request, response, session);
     });
   }
@@ -274,9 +274,9 @@ export class McpEndpoint {
     }
     const lost = new PlugboardError(
       'CONNECTION_LOST',
-      'The connection of this request ended before its answer.',
+      'The connection of this request ended before its answer',
       {
-        hint: 'It may have been carried out. Questions that it asked are no longer open.',
+        hint: 'It may have run. Its questions are no longer open.',
       },
     );
     exchange.openStream();
@@ -290,7 +290,7 @@ export class McpEndpoint {
 
   #delete(request: IncomingMessage, response: ServerResponse, principal: string): void {
     this.#withSession(request, principal, (session) => {
-      if (session === undefined) refuse(response, 400, 'The request names no session.');
+      if (session === undefined) refuse(response, 400, 'The request names no session');
       else if (session === 'unknown') sessionGone(response, null);
       else
         void this.#sessions
@@ -333,7 +333,7 @@ export class McpEndpoint {
       // A front handles its own failures; an error here means that the response could not be serialized.
       () => {
         this.#open.delete(exchange);
-        exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The server could not answer.'));
+        exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The server could not answer'));
       },
     );
   }
@@ -392,7 +392,7 @@ function answerFailure(response: ServerResponse, id: RequestId | null, thrown: u
 
 /** Responds as the protocol requires: the client has to start a new session. */
 function sessionGone(response: ServerResponse, id: unknown): void {
-  const answer = failure(isId(id) ? id : null, RPC_SESSION_NOT_FOUND, 'This session is not known here.');
+  const answer = failure(isId(id) ? id : null, RPC_SESSION_NOT_FOUND, 'This session is not known here');
   endWith(response, 404, JSON.stringify(answer));
 }
 

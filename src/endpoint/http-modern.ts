@@ -28,7 +28,7 @@ const NAMED: Readonly<Record<string, string>> = {
 export function checkHeaders(headers: IncomingHttpHeaders, method: string, params: Params): void {
   const meta = isRecord(params['_meta']) ? params['_meta'] : {};
   const version = meta[META.protocolVersion];
-  if (version === undefined) throw invalidParams(`${method} came without ${META.protocolVersion} in _meta.`);
+  if (version === undefined) throw invalidParams(`${method} came without ${META.protocolVersion} in _meta`);
   expect(headers, 'mcp-protocol-version', version);
   expect(headers, 'mcp-method', method);
   const key = NAMED[method];
@@ -42,8 +42,8 @@ function expect(headers: IncomingHttpHeaders, name: string, value: unknown): voi
   if (typeof value !== 'string' || given === value) return;
   // A sender may encode any value, whether or not it needs it.
   if (typeof given === 'string' && decodeHeaderValue(given) === value) return;
-  const what = given === undefined ? 'is missing' : 'does not say what the body says';
-  throw new RpcFailure(RPC_HEADER_MISMATCH, `The header ${name} ${what}.`);
+  const what = given === undefined ? 'is missing' : 'does not match the body';
+  throw new RpcFailure(RPC_HEADER_MISMATCH, `The header ${name} ${what}`);
 }
 
 /** An unknown method is 404, an envelope error is 400; errors of the work itself are 200. */

@@ -76,7 +76,7 @@ export class HttpSession {
   readonly #missed: MissedEvents;
   usedAt: number = Number.NEGATIVE_INFINITY;
   /** Time of its last request. */
-  heardAt: number = Number.NEGATIVE_INFINITY;
+  lastRequestAt: number = Number.NEGATIVE_INFINITY;
   #recordedAt: number;
   /** Serializes writes of the record. */
   #recording: Promise<void> = Promise.resolve();
@@ -103,7 +103,7 @@ export class HttpSession {
 
   /** True if the client has an open stream, or has sent anything since then. */
   isPresentSince(time: number): boolean {
-    return this.heardAt > time || this.#streams.some((stream) => !stream.isEnded);
+    return this.lastRequestAt > time || this.#streams.some((stream) => !stream.isEnded);
   }
 
   get isBusy(): boolean {
@@ -218,7 +218,7 @@ export class HttpSessions {
       return this.#resuming.get(id) ?? this.#resume(id, principal, this.#records);
     }
     if (session.clientConnection.principal !== principal) return undefined;
-    session.heardAt = this.#clock.now();
+    session.lastRequestAt = this.#clock.now();
     this.#touch(session);
     return session;
   }
@@ -226,7 +226,7 @@ export class HttpSessions {
   /** Ends a session in this process; its record stays. */
   end(session: HttpSession, why: string): void {
     this.#sessions.delete(session.id);
-    session.close(new PlugboardError('CANCELLED', `the session was ended: ${why}`));
+    session.close(new PlugboardError('CANCELLED', `The session was ended: ${why}`));
   }
 
   /** Ends a session permanently. Resolves when its record is deleted. */

@@ -49,18 +49,18 @@ export class LegacySse {
     if (pathname === POST_PATH && request.method === 'POST') {
       const stream = this.#streams.get(searchParams.get('sessionId') ?? '');
       if (stream?.clientConnection.principal !== principal) {
-        refuse(response, 404, 'This session is not known here.');
+        refuse(response, 404, 'This session is not known here');
         return;
       }
       readBody(request, (body) => {
-        if (!('value' in body)) return refuse(response, body.status, 'The body is not usable.');
+        if (!('value' in body)) return refuse(response, body.status, 'The body is not usable');
         response.writeHead(202).end('Accepted');
         const { value } = body;
         if (isRecord(value)) this.#received(stream, value);
       });
       return;
     }
-    refuse(response, 405, 'This is not how HTTP+SSE is spoken.');
+    refuse(response, 405, 'HTTP+SSE does not use this method');
   }
 
   /** Ends the streams of one principal, and their work. */
@@ -76,7 +76,7 @@ export class LegacySse {
 
   #open(response: ServerResponse, principal: string): void {
     if (this.#streams.size >= MAX_STREAMS) {
-      refuse(response, 503, 'There are too many streams.');
+      refuse(response, 503, 'There are too many streams');
       return;
     }
     const id = randomUUID();
@@ -94,7 +94,7 @@ export class LegacySse {
     this.#streams.set(id, { clientConnection, response, send });
     response.once('close', () => {
       this.#streams.delete(id);
-      clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+      clientConnection.close(new PlugboardError('CANCELLED', 'The client disconnected'));
     });
     response.writeHead(200, {
       'content-type': 'text/event-stream',

@@ -72,7 +72,7 @@ export function checkReach(
   { proof, hint }: { readonly proof: boolean; readonly hint: string },
 ): void {
   if (isLoopback(host) || proof) return;
-  throw new PlugboardError('USAGE', `${host} can be reached from other machines: a token is needed.`, {
+  throw new PlugboardError('USAGE', `${host} can be reached from other machines: a token is needed`, {
     hint,
   });
 }
@@ -90,7 +90,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   const stopWatching = named?.onEnd((name) => {
     endpoint.dismiss(name);
     sse?.dismiss(name);
-    backend.suspended.dismiss(name, new PlugboardError('CANCELLED', 'the token of this client has ended'));
+    backend.suspended.dismiss(name, new PlugboardError('CANCELLED', 'The token of this client has ended'));
   });
   const server = createServer(
     {
@@ -186,7 +186,7 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
   }
   if (backend.isClosing) {
     response.setHeader('connection', 'close');
-    refuse(response, 503, 'This server is closing.');
+    refuse(response, 503, 'This server is closing');
     return;
   }
   const enter = (verdict: AuthResult): void => {

@@ -49,7 +49,7 @@ export class Outbound {
       if (signal?.aborted) return reject(givenUp(method));
       if (this.#pending.size >= MAX_OPEN) {
         return reject(
-          new PlugboardError('LIMIT_EXCEEDED', `more than ${MAX_OPEN} questions wait for this client`),
+          new PlugboardError('LIMIT_EXCEEDED', `More than ${MAX_OPEN} questions wait for this client`),
         );
       }
       this.#asked += 1;
@@ -78,7 +78,7 @@ export class Outbound {
       signal?.addEventListener('abort', onAbort, { once: true });
       if (send({ jsonrpc: '2.0', id, method, params })) return;
       forget();
-      reject(new PlugboardError('CONNECTION_LOST', `the client cannot be reached for ${method}`));
+      reject(new PlugboardError('CONNECTION_LOST', `The client cannot be reached for ${method}`));
     });
   }
 
@@ -92,7 +92,7 @@ export class Outbound {
     }
     const { code, message } = isRecord(error) ? error : {};
     pending.reject(
-      new PlugboardError('PROTOCOL_ERROR', typeof message === 'string' ? message : 'the client refused', {
+      new PlugboardError('PROTOCOL_ERROR', typeof message === 'string' ? message : 'The client refused', {
         detail: typeof code === 'number' ? { rpcCode: code } : {},
       }),
     );
@@ -105,5 +105,5 @@ export class Outbound {
 }
 
 function givenUp(method: string): PlugboardError {
-  return new PlugboardError('CANCELLED', `${method} is not waited for any more`);
+  return new PlugboardError('CANCELLED', `${method} is no longer awaited`);
 }

@@ -21,5 +21,5 @@ export function progressOf(
 
 /** Lists are not paginated, so no cursor was ever issued. */
 export function firstPage({ cursor }: Params): void {
-  if (cursor !== undefined) throw invalidParams('This cursor is not known here.');
+  if (cursor !== undefined) throw invalidParams('This cursor is not known here');
 }

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
+import { parseJson } from '../lib/json.ts';
 import { type JsonRpcMessage, messageText, type RequestId } from '../lib/json-rpc.ts';
 import type { Exchange } from './work.ts';
 
@@ -105,7 +106,7 @@ export class HttpExchange implements Exchange {
   }
 
   #gone(): void {
-    this.onGone?.(new PlugboardError('CANCELLED', 'the client has gone away'));
+    this.onGone?.(new PlugboardError('CANCELLED', 'The client disconnected'));
   }
 
   #event(text: string): boolean {
@@ -176,11 +177,6 @@ export function callEventIds(id: RequestId): EventIds | undefined {
 /** Returns the request that an event belongs to; undefined if it does not belong to one. */
 export function callOfEvent(lastEventId: string | undefined): RequestId | undefined {
   const name = EVENT_ID.exec(lastEventId ?? '')?.[1];
-  if (name === undefined) return undefined;
-  try {
-    const id: unknown = JSON.parse(Buffer.from(name, 'base64url').toString('utf8'));
-    return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : undefined;
-  } catch {
-    return undefined;
-  }
+  const id = parseJson(Buffer.from(name ?? '', 'base64url').toString('utf8'));
+  return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : undefined;
 }

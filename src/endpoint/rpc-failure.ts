@@ -2,6 +2,7 @@
 
 import type { Era } from '../connection/eras.ts';
 import { RPC_INVALID_PARAMS, RPC_METHOD_NOT_FOUND, RPC_MISSING_CAPABILITY } from '../lib/json-rpc.ts';
+import { sentences } from '../lib/sentences.ts';
 
 const RPC_RESOURCE_NOT_FOUND = -32002;
 
@@ -43,9 +44,9 @@ export function notFoundCode(era: Era): number {
 export function resourceNotFound(
   uri: string,
   era: Era,
-  { hint = '', ...more }: { readonly hint?: string; readonly addresses?: readonly string[] } = {},
+  { hint, ...more }: { readonly hint?: string; readonly addresses?: readonly string[] } = {},
 ): RpcFailure {
-  return new RpcFailure(notFoundCode(era), `There is no resource ${JSON.stringify(uri)}. ${hint}`.trimEnd(), {
+  return new RpcFailure(notFoundCode(era), sentences(`There is no resource ${JSON.stringify(uri)}`, hint), {
     uri,
     ...more,
   });
@@ -67,7 +68,7 @@ export function missingCapability(capability: string, parts: object = {}): RpcFa
   const name = [capability, ...Object.keys(parts).slice(0, 1)].join('.');
   return new RpcFailure(
     RPC_MISSING_CAPABILITY,
-    `The client did not declare ${name}, which this request needs.`,
+    `The client did not declare ${name}, which this request needs`,
     {
       requiredCapabilities: { [capability]: parts },
     },

@@ -44,9 +44,9 @@ export class RunningRequests {
   /** Throws if a request with this id cannot be accepted now. */
   check(id: RequestId): void {
     if (this.#works.has(id))
-      throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on.');
+      throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on');
     if (this.#works.size >= MAX_OPEN)
-      throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once.`);
+      throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once`);
   }
 
   add(id: RequestId, work: Work): void {
@@ -57,7 +57,7 @@ export class RunningRequests {
   turn(work: Work): Promise<void> | undefined {
     if (this.#works.size <= MAX_RUNNING) return undefined;
     return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => {
-      if (work.isCancelled) throw new PlugboardError('CANCELLED', 'it was cancelled before it began');
+      if (work.isCancelled) throw new PlugboardError('CANCELLED', 'Cancelled before it started');
     });
   }
 

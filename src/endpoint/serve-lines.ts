@@ -121,11 +121,11 @@ export function serveLines(backend: Backend, streams: LineStreams): Served {
   let closing: Promise<void> | undefined;
   const closed = Promise.race([left, broken]).then(async () => {
     if (atEnd === 'finish') {
-      clientConnection.heardAll();
+      clientConnection.inputEnded();
       await within(finishMs, backend.clock, [answered(), broken]);
     }
     // The responses are no longer read: running requests are cancelled (F55).
-    clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    clientConnection.close(new PlugboardError('CANCELLED', 'The client disconnected'));
     await backend.close();
     await Promise.race([writer.flushed(), broken]);
   });
@@ -179,17 +179,17 @@ export function openLines(
       if (answer !== undefined) send(answer);
       unanswered -= 1;
       if (unanswered > clientConnection.streams) return;
-      for (const told of onAnswered) told();
+      for (const answered of onAnswered) answered();
       onAnswered.clear();
     });
   };
-  const heard = (line: string): void => {
+  const readLine = (line: string): void => {
     const read = readMessage(line);
     if (read === undefined) return void send(unreadable(line));
     const { value } = read;
     for (const frame of Array.isArray(value) ? value : [value]) {
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
-      else send(failure(RPC_INVALID_REQUEST, 'This line is no JSON-RPC message.'));
+      else send(failure(RPC_INVALID_REQUEST, 'This line is not a JSON-RPC message'));
     }
     // Stops reading from a client that does not read; pending responses are sent once there is room.
     if (writer.isFull && !input.isPaused()) {
@@ -198,7 +198,7 @@ export function openLines(
     }
   };
   readLines(input, {
-    line: heard,
+    line: readLine,
     dropped({ head, tail, bytes }) {
       const id = recoverRequestId(head.toString('utf8'), tail.toString('utf8'));
       const message = `A message of ${bytes} bytes; the limit is ${MAX_BODY_BYTES} bytes.`;
@@ -237,7 +237,7 @@ async function within(ms: number, clock: Clock, events: readonly Promise<void>[]
 
 /** Too deeply nested JSON may still have an id whose sender waits for a response. */
 function unreadable(line: string): JsonRpcMessage {
-  if (!nestsTooDeep(line)) return failure(RPC_PARSE_ERROR, 'This line is not JSON.');
+  if (!nestsTooDeep(line)) return failure(RPC_PARSE_ERROR, 'This line is not JSON');
   const id = recoverRequestId(line.slice(0, RESCUE_CHARS), line.slice(-RESCUE_CHARS));
   return failure(RPC_PARSE_ERROR, `This line is nested more than ${MAX_JSON_DEPTH} levels deep.`, id);
 }

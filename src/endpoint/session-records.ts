@@ -8,7 +8,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { LEGACY_VERSIONS } from '../connection/eras.ts';
 import { isLogLevel } from '../connection/log-levels.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import type { InitializedClient } from './client-connection.ts';
 
 /** Storage for records of legacy HTTP sessions, shared by the processes that may continue each other's sessions. */
@@ -65,7 +65,7 @@ export class SessionRecords {
   /** Returns what was saved; undefined if the session ended or expired, or its record cannot be read. */
   async load(id: string, principal: string): Promise<InitializedClient | undefined> {
     const text = await this.#store.read(nameOf(id)).catch(() => undefined);
-    return text === undefined ? undefined : parseRecord(text, principal);
+    return text === undefined ? undefined : parseClient(text, principal);
   }
 
   /** Never rejects: a session without a record works until its process ends. */
@@ -93,17 +93,9 @@ function nameOf(id: string): string {
   return createHash('sha256').update(id).digest('hex');
 }
 
-function parseRecord(text: string, principal: string): InitializedClient | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(value) || value['version'] !== RECORD_VERSION || value['principal'] !== principal)
-    return undefined;
-  const { client } = value;
-  if (!isRecord(client)) return undefined;
+function parseClient(text: string, principal: string): InitializedClient | undefined {
+  const { version, principal: owner, client } = parseRecord(text) ?? {};
+  if (version !== RECORD_VERSION || owner !== principal || !isRecord(client)) return undefined;
   const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
   if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) return undefined;
   if (!isRecord(capabilities) || !isLogLevel(logLevel) || !Array.isArray(subscriptions)) return undefined;

@@ -66,11 +66,15 @@ export class Subscriptions {
   }
 
   async subscribe(uri: unknown, clientInfo: ClientInfo): Promise<void> {
-    if (typeof uri !== 'string') throw invalidParams('resources/subscribe needs an address.');
+    if (typeof uri !== 'string') throw invalidParams('resources/subscribe needs an address');
     if (this.#legacy.has(uri)) return;
     if (this.#legacy.size >= MAX_SUBSCRIPTIONS) throw tooMany();
-    const subscribed = this.#clientHandler.watch(uri, clientInfo, (told) => {
-      this.#broadcast({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: told } });
+    const subscribed = this.#clientHandler.watch(uri, clientInfo, (notified) => {
+      this.#broadcast({
+        jsonrpc: '2.0',
+        method: 'notifications/resources/updated',
+        params: { uri: notified },
+      });
     });
     this.#legacy.set(uri, subscribed);
     await subscribed.catch((error: unknown) => {
@@ -80,7 +84,7 @@ export class Subscriptions {
   }
 
   unsubscribe(uri: unknown): void {
-    if (typeof uri !== 'string') throw invalidParams('resources/unsubscribe needs an address.');
+    if (typeof uri !== 'string') throw invalidParams('resources/unsubscribe needs an address');
     leave(this.#legacy.get(uri));
     this.#legacy.delete(uri);
     this.#absent.delete(uri);
@@ -89,7 +93,7 @@ export class Subscriptions {
   /** Opens one modern stream: acknowledged with the accepted filters, ended by the client or by us. */
   async listen(params: Params, work: Work): Promise<Params> {
     const { notifications: wanted } = params;
-    if (!isRecord(wanted)) throw invalidParams('subscriptions/listen needs notifications.');
+    if (!isRecord(wanted)) throw invalidParams('subscriptions/listen needs notifications');
     const _meta = { [META.subscriptionId]: work.id };
     const kept: Unsubscribe[] = [];
     const { resourceSubscriptions: list } = wanted;
@@ -166,11 +170,11 @@ export class Subscriptions {
   listChanged(kind: ListKind): boolean {
     if (kind === 'resources')
       for (const [uri, clientInfo] of [...this.#absent]) this.resume([uri], clientInfo);
-    const told = [...this.#listeners].filter(({ filter }) => filter[FILTERS[kind]] === true);
-    for (const { work } of told) {
+    const notified = [...this.#listeners].filter(({ filter }) => filter[FILTERS[kind]] === true);
+    for (const { work } of notified) {
       work.notify(`notifications/${kind}/list_changed`, { _meta: { [META.subscriptionId]: work.id } });
     }
-    return told.length > 0;
+    return notified.length > 0;
   }
 
   close(): void {
@@ -191,5 +195,5 @@ function leave(subscribed: Promise<Unsubscribe> | undefined): void {
 }
 
 function tooMany(): PlugboardError {
-  return new PlugboardError('LIMIT_EXCEEDED', `a client may subscribe to ${MAX_SUBSCRIPTIONS} resources`);
+  return new PlugboardError('LIMIT_EXCEEDED', `A client may subscribe to ${MAX_SUBSCRIPTIONS} resources`);
 }

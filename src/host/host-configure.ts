@@ -104,7 +104,7 @@ export async function saveGiven(
   if (headersFrom !== undefined) {
     throw new PlugboardError(
       'CONFIG_INVALID',
-      `The headers of "${name}" are a function, which no file can hold.`,
+      `The headers of "${name}" are a function, which no file can hold`,
       {
         server: name,
         hint: 'Give the server to add(), or write its headers out.',
@@ -154,7 +154,7 @@ export async function eraseEntry(
   const removal = planRemoval(config, name, scope, home);
   if (removal.scopes.length > 1) {
     const scopes = removal.scopes.join(', ');
-    throw new PlugboardError('USAGE', `${JSON.stringify(name)} is configured in several scopes: ${scopes}.`, {
+    throw new PlugboardError('USAGE', `${JSON.stringify(name)} is configured in several scopes: ${scopes}`, {
       server: name,
       hint: 'Say which scope it is to be removed from.',
     });
@@ -163,7 +163,7 @@ export async function eraseEntry(
   if (target === undefined) {
     const [other] = removal.found;
     const where = other === undefined ? 'in no file' : `in ${other.scope} scope`;
-    throw new PlugboardError('USAGE', `${JSON.stringify(name)} is ${where} that can be changed here.`, {
+    throw new PlugboardError('USAGE', `${JSON.stringify(name)} is ${where} that can be changed here`, {
       server: name,
     });
   }

@@ -300,7 +300,7 @@ export class HostCore {
     const { id } = session;
     // Most sessions end with nothing open, a client's request in the modern era among them.
     const reason = (): PlugboardError =>
-      new PlugboardError('CANCELLED', `the call was cancelled: the session ${id} has ended`);
+      new PlugboardError('CANCELLED', `The call was cancelled: the session ${id} has ended`);
     session.ended.cancel(reason);
     this.openQuestions.withdraw((question) => question.session === id, reason);
     this.logDemand.end(session);

@@ -30,12 +30,12 @@ export function checkEvent(name: unknown, listener: unknown): void {
     const known = Object.keys(NAMES);
     const close = nearest(String(name), known);
     const list = (names: readonly string[]): string => names.map((each) => JSON.stringify(each)).join(', ');
-    throw new PlugboardError('USAGE', `there is no event called ${JSON.stringify(String(name))}`, {
+    throw new PlugboardError('USAGE', `There is no event called ${JSON.stringify(String(name))}`, {
       hint: close.length > 0 ? `Did you mean ${list(close)}?` : `There are ${list(known)}.`,
     });
   }
   if (typeof listener !== 'function')
-    throw new PlugboardError('USAGE', `the listener of ${JSON.stringify(name)} must be a function`);
+    throw new PlugboardError('USAGE', `The listener of ${JSON.stringify(name)} must be a function`);
 }
 
 /** Events that identify their call or question by id, with the event that carries the session. */

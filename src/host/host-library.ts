@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { CODE } from '../config/load.ts';
+import { sentences } from '../lib/sentences.ts';
 import { createHost as create, type Host } from './host.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
@@ -57,7 +58,7 @@ function optionWarnings(
       .filter(({ file }) => file === CODE)
       .map(({ server, message, hint }) => ({
         server,
-        message: hint === undefined ? message : `${message} ${hint}`,
+        message: sentences(message, hint),
       })),
   ];
 }

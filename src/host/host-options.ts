@@ -166,7 +166,7 @@ export interface HostEvents extends CallEvents, QuestionEvents {
     readonly server: string;
     readonly state: 'needed' | 'waiting' | 'done' | 'failed' | 'removed';
     readonly url?: string;
-    /** Whether the browser was opened; if not, the address has to be shown. */
+    /** Whether the browser was opened; if not, the address must be shown. */
     readonly opened?: boolean;
     readonly message?: string;
     readonly hint?: string;

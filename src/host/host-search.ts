@@ -19,7 +19,7 @@ export interface SearchResult {
 /** Checks that a value is a string: plain JavaScript often passes values straight from a model. */
 export function givenText(what: string, value: unknown): string {
   if (typeof value === 'string') return value;
-  throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text.`);
+  throw new PlugboardError('INVALID_ARGUMENTS', `The ${what} is not a text`);
 }
 
 export function searchResult({

@@ -16,6 +16,7 @@ import type { Admitted } from '../connection/pool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import { sentences } from '../lib/sentences.ts';
 import { admit, isRequired, shieldedByRule } from '../policy/admit.ts';
 import { loadEffective, withConsent } from '../policy/effective.ts';
 import { openTrust } from '../policy/trust.ts';
@@ -89,7 +90,7 @@ export class HostServers {
     const { state, name } = missing;
     const error = 'error' in state ? state.error : undefined;
     const why = error?.message ?? `it is ${state.status}`;
-    throw new PlugboardError('REQUIRED_FAILED', `the required server ${name} is not there: ${why}`, {
+    throw new PlugboardError('REQUIRED_FAILED', `The required server ${name} is not there: ${why}`, {
       server: name,
       hint: error?.hint,
       cause: error,
@@ -116,7 +117,7 @@ export class HostServers {
   async add(name: string, entry: GivenEntry): Promise<Connection> {
     const { config, warnOnce } = this.#core;
     const spec = givenSpec(name, entry, config.projectRoot, ({ message, hint }) =>
-      warnOnce(name, hint === undefined ? message : `${message} ${hint}`),
+      warnOnce(name, sentences(message, hint)),
     );
     const connection = await this.#change(async () => {
       this.#added.set(name, spec);

@@ -143,7 +143,7 @@ export class HostSession {
         hint: `Give the arguments of the call: allow('${READ_RESOURCE}', '${until}', { server: '…' }).`,
       });
     if (judged === undefined)
-      throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)} to allow`, {
+      throw new PlugboardError('UNKNOWN_TOOL', `There is no tool called ${JSON.stringify(name)} to allow`, {
         hint: 'List the tools again: they change as servers start and stop.',
       });
     await this.#core.approvals.allow(
@@ -405,7 +405,7 @@ export class HostSession {
   }
 
   #ended(): PlugboardError {
-    return new PlugboardError('USAGE', `the session ${this.id} has ended`, {
+    return new PlugboardError('USAGE', `The session ${this.id} has ended`, {
       hint: 'Make another one with host.session().',
     });
   }

@@ -519,7 +519,7 @@ export class Host {
   async scan(name: string): Promise<readonly Finding[]> {
     this.#servers.get(name);
     const { scanListing } = await import('../policy/scan.ts');
-    // Uses the server's original text: the removed characters are what has to be reported.
+    // Uses the server's original text: the removed characters are what must be reported.
     const { tools = [], held = [] } = this.#core.catalog.listing(name) ?? {};
     return scanListing([...tools, ...held].map(({ name: tool, ...rest }) => ({ tool, ...rest })));
   }
@@ -834,7 +834,7 @@ function redirectTo(value: string | URL): string {
   const url = URL.canParse(String(value)) ? new URL(value) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocalName(url.hostname));
   if (isAllowed && url !== undefined && url.hash === '') return String(value);
-  throw new PlugboardError('USAGE', 'The redirectUrl is not an https address, or has a fragment.', {
+  throw new PlugboardError('USAGE', 'The redirectUrl is not an https address, or has a fragment', {
     hint: 'Give the whole address of your callback route; http is allowed on localhost only.',
   });
 }
@@ -848,7 +848,7 @@ function checkRef(ref: CompletionRef): void {
   const isPrompt = ref?.type === 'ref/prompt' && typeof ref.name === 'string';
   const isResource = ref?.type === 'ref/resource' && typeof ref.uri === 'string';
   if (isPrompt || isResource) return;
-  throw new PlugboardError('INVALID_ARGUMENTS', 'The reference is neither to a prompt nor to a resource.', {
+  throw new PlugboardError('INVALID_ARGUMENTS', 'The reference is neither to a prompt nor to a resource', {
     hint: "Give { type: 'ref/prompt', server, name } or { type: 'ref/resource', server, uri }.",
   });
 }

@@ -32,13 +32,13 @@ export function textOf({ content }: Pick<Readable, 'content'>): string {
  */
 export function jsonOf<T = unknown>(result: Readable): T {
   const text = textOf(result);
-  if (result.isError === true) throw notJson(`the tool failed: ${text.slice(0, MAX_QUOTED_CHARS)}`);
+  if (result.isError === true) throw notJson(`The tool failed: ${text.slice(0, MAX_QUOTED_CHARS)}`);
   // The caller vouches for the type.
   if (result.structuredContent !== undefined) return result.structuredContent as T;
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw notJson('the result is not JSON', cause);
+    throw notJson('The result is not JSON', cause);
   }
 }
 

@@ -150,7 +150,7 @@ export class SchemaChecks {
   #misfit(name: string, why: string): PlugboardError {
     return new PlugboardError(
       'PROTOCOL_ERROR',
-      `the result of ${name} does not fit its outputSchema: ${why}`,
+      `The result of ${name} does not fit its outputSchema: ${why}`,
       {
         hint:
           this.#reader === 'author'

@@ -7,6 +7,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_INTERNAL_ERROR } from '../lib/json-rpc.ts';
 import { nearest } from '../lib/nearest.ts';
+import { sentences } from '../lib/sentences.ts';
 import type { Context } from './handler-context.ts';
 import { isToolResult, toErrorResult, toStructuredResult, toToolResult } from './handler-results.ts';
 import type { KitParts } from './kit-backend.ts';
@@ -21,8 +22,8 @@ export function handlerFailedCode(era: Era): number {
 
 export async function callTool(parts: KitParts, params: Params, context: Context): Promise<Params> {
   const { name, arguments: given = {} } = params;
-  if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
-  if (!isRecord(given)) throw invalidParams('The arguments of a tool have to be an object.');
+  if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool');
+  if (!isRecord(given)) throw invalidParams('The arguments of a tool must be an object');
   const offered = parts.offer.tools.get(name);
   if (offered === undefined) throw invalidParams(unknownTool(name, parts.offer.tools.keys()));
   const { input, tool } = offered;
@@ -59,19 +60,18 @@ async function shaped({ tool, output }: OfferedTool, returned: unknown): Promise
   if ('value' in verdict) return toStructuredResult(verdict.value);
   throw new PlugboardError(
     'INTERNAL',
-    `${tool.name} answered what its output schema does not allow: ${verdict.problems.join('; ')}`,
+    `${tool.name} returned a result that its output schema does not allow: ${verdict.problems.join('; ')}`,
   );
 }
 
 function unknownTool(name: string, names: Iterable<string>): string {
   const [meant] = nearest(name, names);
-  const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
-  return `There is no tool ${JSON.stringify(name)}.${hint}`;
+  const hint = meant === undefined ? undefined : `Did you mean ${JSON.stringify(meant)}?`;
+  return sentences(`There is no tool ${JSON.stringify(name)}`, hint);
 }
 
 /** Returns the message of an exception for the client. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof PlugboardError && thrown.hint !== undefined)
-    return `${thrown.message} ${thrown.hint}`;
+  if (thrown instanceof PlugboardError) return sentences(thrown.message, thrown.hint);
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

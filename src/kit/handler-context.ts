@@ -186,7 +186,7 @@ export class HandlerContext implements Context {
     const fault = faultOfSample(answer);
     // `faultOfSample` has validated it.
     if (fault === undefined) return answer as SampleResult;
-    throw new PlugboardError('PROTOCOL_ERROR', `The client's answer is not a completion: ${fault}.`);
+    throw new PlugboardError('PROTOCOL_ERROR', `The client's answer is not a completion: ${fault}`);
   };
 
   roots = async ({

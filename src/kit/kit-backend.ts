@@ -104,7 +104,7 @@ export class KitBackend implements Backend {
       [...this.#clientConnections],
       this.suspended,
       this.clock,
-      'the server is closing',
+      'The server is closing',
     ).then(() => this.#stopListening());
     return this.#closing;
   }

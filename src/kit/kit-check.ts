@@ -48,7 +48,7 @@ async function describeByZod(
 }
 
 function unlistable(vendor: string): PlugboardError {
-  return new PlugboardError('USAGE', `A schema of ${vendor} cannot be written as JSON Schema here.`, {
+  return new PlugboardError('USAGE', `A schema of ${vendor} cannot be written as JSON Schema here`, {
     hint: 'Take a version with ~standard.jsonSchema (zod has it since 4.2), or write the JSON Schema by hand.',
   });
 }

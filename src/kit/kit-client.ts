@@ -71,7 +71,7 @@ export class KitClient implements ClientHandler {
   }
 
   async watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
-    if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
+    if (typeof uri !== 'string') throw invalidParams('The address of a resource must be text');
     const { resources, templates } = this.#backend.parts.offer;
     const known = resources.has(uri) || [...templates.values()].some(({ parsed }) => parsed.match(uri));
     if (!known) throw resourceNotFound(uri, clientInfo.era);
@@ -103,7 +103,7 @@ export class KitClient implements ClientHandler {
 
   async read(params: Params, context: Context): Promise<Params> {
     const { uri } = params;
-    if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
+    if (typeof uri !== 'string') throw invalidParams('resources/read needs an address');
     const { resources, templates } = this.#backend.parts.offer;
     const exact = resources.get(uri);
     if (exact !== undefined)
@@ -118,16 +118,16 @@ export class KitClient implements ClientHandler {
 
   async prompt(params: Params, context: Context): Promise<Params> {
     const { name, arguments: given } = params;
-    if (typeof name !== 'string') throw invalidParams('prompts/get needs the name of a prompt.');
-    if (given !== undefined && !isRecord(given)) throw invalidParams('The arguments have to be an object.');
+    if (typeof name !== 'string') throw invalidParams('prompts/get needs the name of a prompt');
+    if (given !== undefined && !isRecord(given)) throw invalidParams('The arguments must be an object');
     const prompt = this.#backend.parts.offer.prompts.get(name);
-    if (prompt === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
+    if (prompt === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}`);
     const args: Record<string, string> = {};
     for (const [key, { required }] of Object.entries(prompt.arguments)) {
       const value = given !== undefined && Object.hasOwn(given, key) ? given[key] : undefined;
       if (typeof value === 'string') args[key] = value;
-      else if (value !== undefined) throw invalidParams(`The argument ${key} has to be text.`);
-      else if (required === true) throw invalidParams(`The argument ${key} is missing.`);
+      else if (value !== undefined) throw invalidParams(`The argument ${key} must be text`);
+      else if (required === true) throw invalidParams(`The argument ${key} is missing`);
     }
     // The arguments are those that the prompt itself declares.
     return toPromptResult(await prompt.get(args as never, context));

@@ -72,11 +72,11 @@ const MAX_VALUES = 100;
 async function complete(offer: Offer, params: Params, context: Context): Promise<Params> {
   const { ref, argument, context: around } = params;
   if (!isRecord(ref) || !isRecord(argument)) {
-    throw invalidParams('completion/complete needs ref and argument.');
+    throw invalidParams('completion/complete needs ref and argument');
   }
   const { name, value } = argument;
   if (typeof name !== 'string' || typeof value !== 'string') {
-    throw invalidParams('The argument to complete needs a name and a value.');
+    throw invalidParams('The argument to complete needs a name and a value');
   }
   const completer = completerOf(offer, ref, name);
   const given = isRecord(around) && isRecord(around['arguments']) ? around['arguments'] : {};
@@ -97,14 +97,14 @@ function completerOf(offer: Offer, ref: Params, argument: string): Completer | u
   const { type, name, uri } = ref;
   if (type === 'ref/prompt' && typeof name === 'string') {
     const prompt = offer.prompts.get(name);
-    if (prompt === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
+    if (prompt === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}`);
     return Object.hasOwn(prompt.arguments, argument) ? prompt.arguments[argument]?.complete : undefined;
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
     const offered = offer.templates.get(uri);
-    if (offered === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}.`);
+    if (offered === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}`);
     const { complete: completers = {} } = offered.template;
     return Object.hasOwn(completers, argument) ? completers[argument] : undefined;
   }
-  throw invalidParams('This ref is of no known type.');
+  throw invalidParams('This ref is of no known type');
 }

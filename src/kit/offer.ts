@@ -41,7 +41,7 @@ export function parseUriTemplate(template: string): UriTemplate {
   const plain = head + variables.map(({ after }) => after).join('');
   const touching = variables.slice(0, -1).some(({ after }) => after === '');
   if (/[{}]/.test(plain) || variables.length === 0 || touching) {
-    throw new PlugboardError('USAGE', `${JSON.stringify(template)} is not a template that can be matched.`, {
+    throw new PlugboardError('USAGE', `${JSON.stringify(template)} is not a template that can be matched`, {
       hint: 'Use {name} or {+path}, with something between two of them.',
     });
   }
@@ -199,7 +199,7 @@ export class Offer {
 
   #put<Value>(kind: ListKind, into: Map<string, Value>, key: string, value: Value): Unsubscribe {
     if (into.has(key)) {
-      throw new PlugboardError('USAGE', `There is already one of ${kind} called ${JSON.stringify(key)}.`, {
+      throw new PlugboardError('USAGE', `There is already one of ${kind} called ${JSON.stringify(key)}`, {
         hint: 'Names and addresses are unique within a server: choose another one, or remove the first.',
       });
     }

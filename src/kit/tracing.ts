@@ -30,7 +30,7 @@ export type Tracing = (handled: Handled, run: () => Promise<Params>) => Promise<
 
 /** Reports to a callback; an exception of it is only a warning, because the run is already over. */
 export function tellingTo(
-  tell: (event: HandledEvent) => void,
+  report: (event: HandledEvent) => void,
   clock: Clock,
   warn: (text: string) => void,
 ): Tracing {
@@ -40,7 +40,7 @@ export function tellingTo(
       const outcome = handled.context.signal.aborted ? 'cancelled' : failed ? 'failed' : 'ok';
       const durationMs = ticksOf(clock) - startedAt;
       try {
-        tell({ ...handled, outcome, durationMs, ...(error === undefined ? {} : { error }) });
+        report({ ...handled, outcome, durationMs, ...(error === undefined ? {} : { error }) });
       } catch (thrown) {
         warn(`onHandled threw: ${String(thrown)}`);
       }

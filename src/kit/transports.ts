@@ -146,7 +146,7 @@ export async function serveChannel(backend: Backend, channel: Channel): Promise<
     gone = resolve;
   });
   const closed = left.then(async () => {
-    clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    clientConnection.close(new PlugboardError('CANCELLED', 'The client disconnected'));
     await backend.close();
   });
   await channel.open({

@@ -1,5 +1,8 @@
 /** Reads JSON whose form is unknown. */
 
+/** An object of unknown members, as JSON has it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -11,6 +14,12 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Returns undefined for text that is not a JSON object. */
+export function parseRecord(text: string): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  return isRecord(value) ? value : undefined;
 }
 
 /** Returns the value at a path of keys; undefined if there is none. */

@@ -201,7 +201,7 @@ async function replacedUnlessChanged(
   after: string,
   options: ReplaceOptions,
 ): Promise<boolean> {
-  const raced = fault('ECHANGED', 'the file was changed meanwhile');
+  const raced = fault('ECHANGED', 'another program changed the file');
   const beforeRename = async (temporary: string): Promise<void> => {
     await options.beforeRename?.(temporary);
     if ((await readText(target)) !== before) throw raced;

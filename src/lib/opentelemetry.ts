@@ -9,9 +9,9 @@ export async function importTelemetryApi(): Promise<typeof import('@opentelemetr
   } catch (cause) {
     throw new PlugboardError(
       'CONFIG_INVALID',
-      'telemetry is on, and the package @opentelemetry/api is not installed',
+      'Telemetry is on, but the package @opentelemetry/api is not installed',
       {
-        hint: 'Install it beside plugboard, with the SDK of your choice, or turn telemetry off.',
+        hint: 'Install it next to plugboard, with the SDK of your choice, or turn telemetry off.',
         cause,
       },
     );

@@ -95,19 +95,19 @@ export function redactError(error: PlugboardError, redact: Redact): PlugboardErr
   const message = redact(error.message);
   const hint = error.hint === undefined ? undefined : redact(error.hint);
   const clean = redactValue(detail, redact) as typeof detail; // the same shape, with other strings
-  const tells = tellsSecret(error.cause, redact);
-  const same = message === error.message && hint === error.hint && !tells;
+  const leaks = leaksSecret(error.cause, redact);
+  const same = message === error.message && hint === error.hint && !leaks;
   if (same && JSON.stringify(clean) === JSON.stringify(detail)) return error;
   return new PlugboardError(error.code, message, {
     server: error.server,
     hint,
     // A stack repeats the message, so a cause with a secret is omitted.
-    ...(tells ? {} : { cause: error.cause }),
+    ...(leaks ? {} : { cause: error.cause }),
     detail: clean,
   });
 }
 
-function tellsSecret(cause: unknown, redact: Redact): boolean {
+function leaksSecret(cause: unknown, redact: Redact): boolean {
   let at = cause;
   for (let depth = 0; at !== undefined && at !== null; depth++) {
     if (depth === MAX_CAUSES) return true;

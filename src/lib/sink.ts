@@ -90,7 +90,7 @@ export function isReaderGone(error: Error): boolean {
 /** The error for other write failures. */
 export function outputFailed(error: Error): PlugboardError {
   const isFull = errorCode(error) === 'ENOSPC';
-  return new PlugboardError('OUTPUT_FAILED', `The output could not be written: ${error.message}.`, {
+  return new PlugboardError('OUTPUT_FAILED', `The output could not be written: ${error.message}`, {
     hint: isFull ? 'Make room on the disk, or write to another place.' : 'Write to another place.',
     cause: error,
   });

@@ -31,13 +31,13 @@ function missing(): undefined {
 
 /** Calls `listener` once, at the first lock without system locks; returns a function that unsubscribes. */
 export function onMissingLocks(listener: (message: string) => void): () => void {
-  const stop = (): void => void channel(MISSING).unsubscribe(told);
-  function told(): void {
+  const stop = (): void => void channel(MISSING).unsubscribe(published);
+  function published(): void {
     stop();
     listener(
       'The native module fs-native-extensions cannot be loaded here: files of the home are locked by files next to them.',
     );
   }
-  channel(MISSING).subscribe(told);
+  channel(MISSING).subscribe(published);
   return stop;
 }

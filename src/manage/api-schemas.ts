@@ -118,7 +118,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
         {
           entry: {
             type: 'object',
-            description: 'As configured; secret values are replaced by where they stand.',
+            description: 'As configured; secret values are replaced by the place they are in.',
           },
         },
         {

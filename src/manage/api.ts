@@ -59,12 +59,12 @@ export class Api {
     if (stranger !== undefined) throw stranger;
     const matches = this.#match(path);
     if (matches.length === 0)
-      throw refusal(404, `There is nothing at ${path}.`, { hint: `${DOCUMENT_PATH} has it all.` });
+      throw refusal(404, `There is nothing at ${path}`, { hint: `${DOCUMENT_PATH} has it all.` });
     const asked = request.method === 'HEAD' ? 'GET' : request.method;
     const found = matches.find(({ route }) => route.method === asked);
     if (found === undefined) {
       const allow = allowed(matches);
-      if (request.method !== 'OPTIONS') throw refusal(405, `${path} takes ${allow}.`, { headers: { allow } });
+      if (request.method !== 'OPTIONS') throw refusal(405, `${path} takes ${allow}`, { headers: { allow } });
       response.writeHead(204, { ...HEADERS, allow }).end();
       return;
     }
@@ -78,7 +78,7 @@ export class Api {
     const body = await this.#body(request, route);
     const gone = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort(new PlugboardError('CANCELLED', 'the client has gone away'));
+      if (!response.writableFinished) gone.abort(new PlugboardError('CANCELLED', 'The client disconnected'));
     });
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
     const answer = await route.handle({ params, query, body, signal: gone.signal });
@@ -110,24 +110,24 @@ export class Api {
       return {};
     }
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-      throw refusal(415, 'The body has to be application/json.');
+      throw refusal(415, 'The body must be application/json');
     }
     const body = await new Promise<Parameters<Parameters<typeof readBody>[1]>[0]>((resolve) =>
       readBody(request, resolve),
     );
     if (!('value' in body)) {
       throw body.status === 413
-        ? refusal(413, 'The body is too large.', { headers: { connection: 'close' } })
-        : refusal(400, 'The body is not JSON.');
+        ? refusal(413, 'The body is too large', { headers: { connection: 'close' } })
+        : refusal(400, 'The body is not JSON');
     }
-    if (!isRecord(body.value)) throw refusal(400, 'The body has to be a JSON object.');
+    if (!isRecord(body.value)) throw refusal(400, 'The body must be a JSON object');
     this.#checker ??= import('../call/argument-check.ts').then(({ createArgumentChecker }) =>
       createArgumentChecker(),
     );
     const problems = (await this.#checker).checkFor(SCHEMAS[name])(body.value);
     if (problems.length === 0) return body.value;
     throw new PlugboardError('INVALID_ARGUMENTS', `The body does not fit: ${problems.join(' ')}`, {
-      hint: `${DOCUMENT_PATH} says what ${name} is made of.`,
+      hint: `See ${DOCUMENT_PATH} for the schema of ${name}.`,
     });
   }
 }
@@ -159,7 +159,7 @@ function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw refusal(400, 'The address is not encoded as it should be.');
+    throw refusal(400, 'The address is not encoded as it should be');
   }
 }
 
@@ -169,14 +169,14 @@ const COMMON_FAILURES: readonly number[] = [400, 401, 403, 429, 500];
 const MEANING: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Added.',
-  400: 'The request is wrong; the message says what.',
+  400: 'The request is invalid; the message has the reason.',
   401: 'The bearer token is missing or wrong.',
-  403: 'Refused: by policy, for want of consent or approval, or because of where the request comes from.',
+  403: 'Refused: by policy, not approved, or not allowed from where the request was sent.',
   404: 'There is no such server, tool or question.',
-  409: 'Something else has to happen first, such as a login, or the name is taken.',
+  409: 'Something else is needed first, such as a login, or the name is taken.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
-  429: 'Too many wrong tokens, or too many readers; Retry-After says when to come back.',
+  429: 'Too many wrong tokens, or too many readers; Retry-After has the time to wait.',
   500: 'An internal error.',
   502: 'The server could not be reached, or did not answer as it should.',
   504: 'The server took too long.',

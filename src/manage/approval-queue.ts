@@ -135,7 +135,7 @@ export class ApprovalQueue implements QuestionQueue {
             return known;
           },
           late: () => {
-            throw new PlugboardError('APPROVAL_REQUIRED', `no one answered whether ${request.name} may run`, {
+            throw new PlugboardError('APPROVAL_REQUIRED', `No one answered whether ${request.name} may run`, {
               server: request.server,
               hint: 'No one answered on the page in time.',
             });
@@ -161,7 +161,7 @@ export class ApprovalQueue implements QuestionQueue {
             if (answer !== 'accept') return undefined;
             const fault = faultOfSample(content);
             if (fault !== undefined)
-              throw new PlugboardError('INVALID_ARGUMENTS', `This is no completion: ${fault}.`);
+              throw new PlugboardError('INVALID_ARGUMENTS', `This is not a completion: ${fault}`);
             return content;
           },
           late: () => undefined,
@@ -172,7 +172,7 @@ export class ApprovalQueue implements QuestionQueue {
   /** Withdraws all questions, and accepts no more. */
   close(): void {
     this.#closed = true;
-    const reason = new PlugboardError('CANCELLED', 'the gateway is closing');
+    const reason = new PlugboardError('CANCELLED', 'The gateway is closing');
     this.#stopCheck?.();
     for (const { withdraw } of this.#parked.values()) withdraw(reason);
   }
@@ -215,7 +215,7 @@ export class ApprovalQueue implements QuestionQueue {
         signal?.removeEventListener('abort', gone);
         end();
       };
-      const gone = (): void => settle(() => reject(new PlugboardError('CANCELLED', 'the call has ended')));
+      const gone = (): void => settle(() => reject(new PlugboardError('CANCELLED', 'The call has ended')));
       const expire = (): void => settle(() => resolve(new Promise<T>((late) => late(answers.late()))));
       const stopClock = this.#clock.after(ANSWER_LIMIT_MS, expire);
       this.#parked.set(id, {
@@ -249,18 +249,22 @@ function filledIn({ schema }: ElicitRequest, content: unknown): Readonly<Record<
   if ('content' in completed) return completed.content;
   throw new PlugboardError(
     'INVALID_ARGUMENTS',
-    `The form is not filled in: ${completed.problems.join('; ')}.`,
+    `The form is not filled in: ${completed.problems.join('; ')}`,
   );
 }
 
 function wrongAnswer(answer: string, known: readonly string[]): PlugboardError {
-  return new PlugboardError('INVALID_ARGUMENTS', `${JSON.stringify(answer)} is no answer to this question.`, {
-    hint: `It is one of ${known.join(', ')}.`,
-  });
+  return new PlugboardError(
+    'INVALID_ARGUMENTS',
+    `${JSON.stringify(answer)} is not an answer to this question`,
+    {
+      hint: `It is one of ${known.join(', ')}.`,
+    },
+  );
 }
 
 function noCompletion(server: string): PlugboardError {
-  return new PlugboardError('PROTOCOL_ERROR', 'no one gave a completion', {
+  return new PlugboardError('PROTOCOL_ERROR', 'No one provided a completion', {
     server,
     detail: { rpcCode: RPC_SAMPLING_REJECTED },
   });

@@ -40,7 +40,7 @@ export class EventLog {
   /** Distinguishes the numbers of two runs: after a restart a stream cannot be resumed. */
   readonly #run: string;
   #keptChars = 0;
-  /** Before the first reader no event id is known to a client: nothing has to be buffered. */
+  /** Before the first reader no event id is known to a client: nothing must be buffered. */
   #wasRead = false;
   #last = 0;
   #stopHeartbeat: () => void = () => {};
@@ -49,8 +49,8 @@ export class EventLog {
     this.#clock = clock;
     this.#run = clock.now().toString(36);
     this.#stops = [
-      ...HOST_EVENTS.map((name) => host.on(name, (event) => this.#told(name, event))),
-      ...TRAFFIC_EVENTS.map((name) => traffic.on(name, (event) => this.#told(name, event))),
+      ...HOST_EVENTS.map((name) => host.on(name, (event) => this.#record(name, event))),
+      ...TRAFFIC_EVENTS.map((name) => traffic.on(name, (event) => this.#record(name, event))),
     ];
   }
 
@@ -88,7 +88,7 @@ export class EventLog {
     }
   }
 
-  #told(name: string, event: unknown): void {
+  #record(name: string, event: unknown): void {
     this.#last += 1;
     if (!this.#wasRead) return;
     const id = this.#last;

@@ -42,7 +42,7 @@ export class ManagementAuth {
   /** Checks the origin of every request here, including those for the page. */
   refusePlace(request: IncomingMessage): HttpFailure | undefined {
     if (!LOOPBACK.test(request.socket.remoteAddress ?? '')) {
-      return refusal(403, 'Management is for this machine only.', {
+      return refusal(403, 'Management is for this machine only', {
         hint: 'Reach it through a tunnel, such as ssh -L 7420:127.0.0.1:7420.',
       });
     }
@@ -50,7 +50,7 @@ export class ManagementAuth {
     if (header !== undefined) {
       return refusal(
         403,
-        `Management does not answer forwarded requests, and this one has the header ${header}.`,
+        `Management does not answer forwarded requests, and this one has the header ${header}`,
         {
           hint: 'Reach it through a tunnel, such as ssh -L 7420:127.0.0.1:7420, or start with --manage-forwarded.',
         },
@@ -69,13 +69,13 @@ export class ManagementAuth {
     const [oldest = now] = this.#failures;
     if (this.#failures.length >= MAX_FAILURES) {
       const seconds = Math.ceil((oldest + WINDOW_MS - now) / 1000);
-      return refusal(429, 'Too many wrong tokens.', {
+      return refusal(429, 'Too many wrong tokens', {
         hint: `Try again in ${seconds} seconds.`,
         headers: { 'retry-after': String(Math.max(1, seconds)) },
       });
     }
     this.#failures.push(now);
-    return refusal(401, 'The token of the page is needed; tokens of agents do not manage.', {
+    return refusal(401, 'The token of the page is needed; tokens of agents do not manage', {
       hint: 'plugboard dashboard opens the page with its token.',
       ...(verdict.headers === undefined ? {} : { headers: verdict.headers }),
     });

@@ -255,7 +255,7 @@ function refuseTaken(host: Host, name: string, scope: EditableScope): void {
 function taken(name: string, scope: EditableScope): HttpFailure {
   return new HttpFailure(
     409,
-    new PlugboardError('USAGE', `There is a server called ${JSON.stringify(name)} in ${scope} scope.`, {
+    new PlugboardError('USAGE', `There is a server called ${JSON.stringify(name)} in ${scope} scope`, {
       server: name,
       hint: 'Choose another name, or send "replace": true.',
     }),

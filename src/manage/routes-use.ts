@@ -30,7 +30,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       method: 'GET',
       path: '/api/tools',
       operation: 'listTools',
-      summary: 'All tools, also those that a model would have to search for.',
+      summary: 'All tools, including those that a model finds by search.',
       query: { server: { type: 'string', description: 'Only those of this server.' } },
       answer: inside('tools', list(ref('Tool'))),
       handle: ({ query }) => {
@@ -44,9 +44,9 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       method: 'GET',
       path: '/api/search',
       operation: 'searchTools',
-      summary: 'The tools that fit a description of what is wanted, best first, as a model would find them.',
+      summary: 'The tools that match a description of a task, best first, as a model would find them.',
       query: {
-        q: { type: 'string', description: 'What is wanted.' },
+        q: { type: 'string', description: 'Description of the task.' },
         limit: {
           type: 'integer',
           minimum: 1,
@@ -65,7 +65,8 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       method: 'POST',
       path: '/api/call',
       operation: 'callTool',
-      summary: 'Call a tool. Policy holds as everywhere; what has to be asked waits under /api/approvals.',
+      summary:
+        'Call a tool. The same policy applies as everywhere; a call that needs approval waits under /api/approvals.',
       body: 'NewCall',
       answer: ref('CallResult'),
       fails: [403, 404, 409, 502, 504],
@@ -95,14 +96,14 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       method: 'GET',
       path: '/api/stats',
       operation: 'getStats',
-      summary: 'How fast each server answers, and what its definitions cost a model.',
+      summary: 'The latency of each server, and the tokens that its definitions cost a model.',
       answer: {
         type: 'object',
         properties: {
           servers: list(ref('ServerStats')),
           definitionTokens: {
             type: 'object',
-            description: 'What all definitions would cost a model, and what those that it is given now cost.',
+            description: 'Tokens of all definitions, and of those that a model is given now.',
             properties: { all: { type: 'integer' }, given: { type: 'integer' } },
             required: ['all', 'given'],
           },
@@ -140,7 +141,7 @@ function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
         const id = params['id'] ?? '';
         const answer = String(body['answer']);
         if (approvalQueue.answer(id, { answer, content: body['content'] }) === undefined) {
-          throw refusal(404, `No question called ${JSON.stringify(id)} waits here.`, {
+          throw refusal(404, `No question called ${JSON.stringify(id)} waits here`, {
             hint: 'It was answered already, is no longer needed, or is asked elsewhere.',
           });
         }
@@ -155,9 +156,9 @@ function eventsRoute({ approvalQueue, events }: UseParts): Route {
     method: 'GET',
     path: '/api/events',
     operation: 'streamEvents',
-    summary: `Server-sent events: everything the host tells (${EVENT_NAMES.join(', ')}). Last-Event-ID resumes; the event missed says that too much was missed.`,
+    summary: `Server-sent events: all events of the host (${EVENT_NAMES.join(', ')}). Last-Event-ID resumes; the event missed reports that too many were missed.`,
     stream: (request, response) => {
-      if (events.isFull) throw refusal(429, 'Too many readers.', { headers: { 'retry-after': '5' } });
+      if (events.isFull) throw refusal(429, 'Too many readers', { headers: { 'retry-after': '5' } });
       const id = request.headers['last-event-id'];
       events.stream(response, typeof id === 'string' ? id : undefined, approvalQueue.addReader());
     },
@@ -196,8 +197,5 @@ function wholeNumber(
   const given = query.get(name);
   if (given === null) return fallback;
   if (/^[1-9]\d{0,8}$/.test(given) && Number(given) <= max) return Number(given);
-  throw new HttpFailure(
-    400,
-    new PlugboardError('USAGE', `${name} has to be a whole number from 1 to ${max}.`),
-  );
+  throw new HttpFailure(400, new PlugboardError('USAGE', `${name} must be a whole number from 1 to ${max}`));
 }

@@ -38,7 +38,7 @@ export class WaitingLogins {
   cancel(server: string): void {
     this.#waiting
       .get(server)
-      ?.abort.abort(new PlugboardError('CANCELLED', 'the login was given up', { server }));
+      ?.abort.abort(new PlugboardError('CANCELLED', 'The login was abandoned', { server }));
   }
 
   close(): void {

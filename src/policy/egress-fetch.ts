@@ -258,7 +258,7 @@ function bodyText(body: RequestInit['body']): string | undefined {
 }
 
 function tooLong(): PlugboardError {
-  return new PlugboardError('LIMIT_EXCEEDED', 'The answer of the authorization server is too long.');
+  return new PlugboardError('LIMIT_EXCEEDED', 'The answer of the authorization server is too long');
 }
 
 /** Creates the error without the url's path and query, which may contain a code or a token. */
@@ -269,12 +269,10 @@ function unreachable(
   signal: AbortSignal | undefined,
 ): PlugboardError {
   if (error instanceof PlugboardError) return error;
-  if (signal?.aborted) return new PlugboardError('CANCELLED', 'The login was cancelled.', { cause: error });
+  if (signal?.aborted) return new PlugboardError('CANCELLED', 'The login was cancelled', { cause: error });
   return new PlugboardError(
     timedOut ? 'TIMEOUT' : 'CONNECT_FAILED',
-    timedOut
-      ? `${url.origin} did not answer in time.`
-      : `${url.origin} could not be reached${reason(error)}.`,
+    timedOut ? `${url.origin} did not answer in time` : `${url.origin} could not be reached${reason(error)}`,
     {
       hint: /CERT|SIGNATURE/.test(errorCode(error) ?? '')
         ? 'For a private authority, set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate file.'

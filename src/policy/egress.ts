@@ -67,7 +67,7 @@ export function egressRules(options: EgressOptions): EgressRules {
       const plain = url.protocol === 'http:' && where === 'loopback' && serverClass === 'loopback';
       if (url.protocol !== 'https:' && !plain) throw refused(url, 'it is not an https address');
       if (where !== undefined && !mayReach(where)) {
-        throw refused(url, `it lies in a ${shown(where)} address range`);
+        throw refused(url, `it is in a ${shown(where)} address range`);
       }
       return url;
     },
@@ -106,14 +106,14 @@ function parse(value: string | URL): URL {
   try {
     return new URL(value);
   } catch {
-    throw new PlugboardError('EGRESS_REFUSED', 'The server named an address that is not a url.');
+    throw new PlugboardError('EGRESS_REFUSED', 'The server named an address that is not a url');
   }
 }
 
 function refused(url: URL, why: string): PlugboardError {
   return new PlugboardError(
     'EGRESS_REFUSED',
-    `The server sent us to ${url.origin === 'null' ? url.protocol : url.origin}, which was not contacted: ${why}.`,
+    `The server sent us to ${url.origin === 'null' ? url.protocol : url.origin}, which was not contacted: ${why}`,
     {
       hint: "If you trust that address, name it yourself: oauth.authorizationUrl and oauth.tokenUrl in the server's entry.",
       detail: { permanent: true },

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import {
@@ -75,13 +75,9 @@ export async function updatePins(home: Home, change: (book: PinBook) => PinBook)
 export async function readDefinitions(home: Home, key: string): Promise<Definitions> {
   const text = await readFile(definitionsFile(home, key), 'utf8').catch(() => '');
   if (text === '' || text.length > MAX_DEFINITIONS_BYTES) return { tools: {} };
-  try {
-    const value: unknown = JSON.parse(text);
-    // Written by us and only displayed: a missing definition is shown as unknown.
-    return isRecord(value) && isRecord(value['tools']) ? (value as unknown as Definitions) : { tools: {} };
-  } catch {
-    return { tools: {} };
-  }
+  const value = parseRecord(text);
+  // Written by us and only displayed: a missing definition is shown as unknown.
+  return isRecord(value?.['tools']) ? (value as unknown as Definitions) : { tools: {} };
 }
 
 export async function writeDefinitions(home: Home, key: string, definitions: Definitions): Promise<void> {
@@ -205,12 +201,12 @@ export async function keepTools(
     listing.tools.map((tool) => [tool.name, tool] as const),
     record.held,
   );
-  const said = listing.instructions ?? '';
+  const current = listing.instructions ?? '';
   const pinnedText = known.instructions?.pinned;
   const instructions: Definitions['instructions'] =
     record.heldInstructions === undefined
-      ? { pinned: said }
-      : { ...(pinnedText === undefined ? {} : { pinned: pinnedText }), held: said };
+      ? { pinned: current }
+      : { ...(pinnedText === undefined ? {} : { pinned: pinnedText }), held: current };
   await writeDefinitions(home, key, { ...known, tools, instructions });
 }
 
@@ -276,8 +272,8 @@ export function mergedTools(
       held[name] = heldHash(tool);
     } else rests[name] = rest;
   }
-  const said = hashInstructions(listing.instructions);
-  const instructions = mode === 'warn' ? said : (before?.instructions ?? said);
+  const current = hashInstructions(listing.instructions);
+  const instructions = mode === 'warn' ? current : (before?.instructions ?? current);
   const { name, version } = listing.identity ?? {};
   const identity = mode === 'warn' ? (name ?? before?.identity) : (before?.identity ?? name);
   const called = name ?? before?.heldIdentity;
@@ -292,7 +288,7 @@ export function mergedTools(
     ...(newest === undefined ? {} : { version: newest }),
     ...(parts === undefined ? {} : { parts }),
     ...(isEmpty(held) ? {} : { held }),
-    ...(instructions === said ? {} : { heldInstructions: said }),
+    ...(instructions === current ? {} : { heldInstructions: current }),
     ...(called === undefined || called === identity ? {} : { heldIdentity: called }),
   });
 }

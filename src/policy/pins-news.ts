@@ -6,7 +6,7 @@
 import { appendFileSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../config/home.ts';
-import { isRecord } from '../lib/json.ts';
+import { parseRecord } from '../lib/json.ts';
 import { makeFolderSync } from '../lib/make-folder.ts';
 
 /** Limit on entries in the file; the oldest are dropped when it is read. */
@@ -53,15 +53,9 @@ function newsFile(home: Home): string {
 }
 
 function parsed(line: string): PinNews[] {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isRecord(value)) return [];
-    const { key, server, changed, added } = value;
-    if (typeof key !== 'string' || typeof server !== 'string') return [];
-    return [{ key, server, changed: texts(changed), added: texts(added) }];
-  } catch {
-    return [];
-  }
+  const { key, server, changed, added } = parseRecord(line) ?? {};
+  if (typeof key !== 'string' || typeof server !== 'string') return [];
+  return [{ key, server, changed: texts(changed), added: texts(added) }];
 }
 
 function texts(value: unknown): readonly string[] {

@@ -160,9 +160,9 @@ function acceptedParts(
 
 function adopted(definitions: Definitions, isChosen: IsChosen): Definitions {
   const { instructions } = definitions;
-  const said = instructions?.held ?? instructions?.pinned;
+  const offered = instructions?.held ?? instructions?.pinned;
   const parts = Object.entries(definitions.parts ?? {}).map(([kind, each]) => [kind, newest(each, isChosen)]);
-  const text = isChosen(INSTRUCTIONS) && said !== undefined ? { pinned: said } : instructions;
+  const text = isChosen(INSTRUCTIONS) && offered !== undefined ? { pinned: offered } : instructions;
   return {
     tools: newest(definitions.tools, isChosen),
     ...(text === undefined ? {} : { instructions: text }),
@@ -247,7 +247,7 @@ function diffOf(before: unknown, after: unknown): string {
   const lines = changes.flatMap(linesOf);
   const shown = lines.slice(0, MAX_LINES);
   const more = lines.length > MAX_LINES ? [`… ${lines.length - MAX_LINES} more lines`] : [];
-  const head = before === undefined ? ['(what it was is not known any more)'] : [];
+  const head = before === undefined ? ['(the earlier definition is no longer known)'] : [];
   return [...head, ...shown, ...more].join('\n');
 }
 
@@ -280,7 +280,7 @@ function shown(value: unknown): string {
 }
 
 function broken({ pins }: Home): PlugboardError {
-  return new PlugboardError('CONFIG_INVALID', `${pins} is broken, so it is not known what was pinned.`, {
+  return new PlugboardError('CONFIG_INVALID', `${pins} is broken, so it is not known what was pinned`, {
     hint: 'Fix the file, or delete it to re-pin every server as it is now.',
   });
 }

@@ -119,7 +119,7 @@ class PinStore implements Pins {
     const now = this.#remember(waiting, record);
     if (record === undefined || now === undefined) return { ...FREE, ...sealOf(now) };
     const verdict = judge(record, listing);
-    tell(mode, record, listing, verdict, warn);
+    reportChanges(mode, record, listing, verdict, warn);
     if (mode === 'warn' && !isFree(verdict)) {
       const { changed, added, instructionsChanged } = verdict;
       const all = [...changed, ...(instructionsChanged ? ['its instructions'] : [])];
@@ -286,7 +286,7 @@ function partsMessage(kind: PinnedKind, ids: readonly string[], mode: PinMode): 
   return `${PARTS[kind]} that are new or changed since they were first seen: ${named(ids)}. ${then}`;
 }
 
-function tell(
+function reportChanges(
   mode: PinMode,
   record: PinRecord,
   { identity }: PinnedListing,

@@ -158,7 +158,7 @@ export function proxyDenied({ shown, from, authorization }: ProxyServer): Plugbo
   const what = authorization === undefined ? 'requires' : 'did not accept';
   return new PlugboardError(
     'CONNECT_FAILED',
-    `The proxy ${shown} ${what} ${authorization === undefined ? 'a user name and password' : 'the user name and password'} (HTTP 407).`,
+    `The proxy ${shown} ${what} ${authorization === undefined ? 'a user name and password' : 'the user name and password'} (HTTP 407)`,
     {
       hint: `Set ${from} to http://<user>:<password>@<host>:<port>, with special characters percent-encoded.`,
       detail: { permanent: true, notSent: true },
@@ -170,7 +170,7 @@ function refusedTunnel(proxy: ProxyServer, authority: string, status: number): P
   if (status === 407) return proxyDenied(proxy);
   const { shown } = proxy;
   const what = status >= 500 && status !== 501 ? 'could not connect to' : 'refused a connection to';
-  return new PlugboardError('CONNECT_FAILED', `The proxy ${shown} ${what} ${authority} (HTTP ${status}).`, {
+  return new PlugboardError('CONNECT_FAILED', `The proxy ${shown} ${what} ${authority} (HTTP ${status})`, {
     hint: hint(proxy, authority, 'Check that the proxy may reach this address'),
     detail: { notSent: true },
   });
@@ -180,7 +180,7 @@ function unreachable(proxy: ProxyServer, authority: string, error: Error): Plugb
   const code = errorCode(error);
   return new PlugboardError(
     'CONNECT_FAILED',
-    `Cannot reach the proxy ${proxy.shown} (from ${proxy.from}) for ${authority}${code === undefined ? '' : ` (${code})`}.`,
+    `Cannot reach the proxy ${proxy.shown} (from ${proxy.from}) for ${authority}${code === undefined ? '' : ` (${code})`}`,
     { hint: hint(proxy, authority, `Check ${proxy.from}`), cause: error, detail: { notSent: true } },
   );
 }
@@ -188,7 +188,7 @@ function unreachable(proxy: ProxyServer, authority: string, error: Error): Plugb
 function timedOut(proxy: ProxyServer, authority: string): PlugboardError {
   return new PlugboardError(
     'CONNECT_FAILED',
-    `The proxy ${proxy.shown} (from ${proxy.from}) did not connect to ${authority} in time.`,
+    `The proxy ${proxy.shown} (from ${proxy.from}) did not connect to ${authority} in time`,
     { hint: hint(proxy, authority, `Check ${proxy.from} and your network`), detail: { notSent: true } },
   );
 }
@@ -196,7 +196,7 @@ function timedOut(proxy: ProxyServer, authority: string): PlugboardError {
 function cut(proxy: ProxyServer, authority: string, cause?: Error): PlugboardError {
   return new PlugboardError(
     'CONNECT_FAILED',
-    `The proxy ${proxy.shown} (from ${proxy.from}) closed the connection to ${authority}.`,
+    `The proxy ${proxy.shown} (from ${proxy.from}) closed the connection to ${authority}`,
     {
       hint: hint(
         proxy,

@@ -118,7 +118,7 @@ function decoded(text: string): string {
 }
 
 function invalid(message: string, name: string): PlugboardError {
-  return new PlugboardError('CONFIG_INVALID', `${message}.`, {
+  return new PlugboardError('CONFIG_INVALID', `${message}`, {
     hint: `Set ${name} to an address such as http://proxy.example:3128, or unset it.`,
     detail: { permanent: true, notSent: true },
   });

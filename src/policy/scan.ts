@@ -42,10 +42,10 @@ const OVERLAP_CHARS = 100;
 const WHAT: Readonly<Record<FindingKind, string>> = {
   instruct: 'it speaks to the model instead of describing the tool',
   secrets: 'it asks for secrets or for files that hold them',
-  cross: 'it tells the model how to use tools of others',
-  conceal: 'it wants something kept from the user',
+  cross: 'it instructs the model how to use tools of other servers',
+  conceal: 'it asks the model to hide something from the user',
   exfil: 'it asks for data to be sent somewhere',
-  prefer: 'it wants to be used before or instead of everything else',
+  prefer: 'it asks to be used before or instead of other tools',
   hidden: 'it holds text that people do not see',
   twin: 'its name looks like that of another tool',
 };

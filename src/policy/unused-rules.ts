@@ -27,7 +27,7 @@ export async function unusedRules(config: LoadedConfig, deciding: Deciding): Pro
     .map(({ spec, rules }) => ({
       file: files[0] ?? '',
       server: spec.name,
-      message: `permissions.allow is for your own servers, so ${list(rules)} does not allow calls of "${spec.name}" of ${spec.scope} scope.`,
+      message: `permissions.allow is for your own servers, so ${list(rules)} does not allow calls of "${spec.name}" of ${spec.scope} scope`,
       hint: `Move the rule to ${allowPlace(spec)}, or answer "always" at the next question.`,
     }));
 }

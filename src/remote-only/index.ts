@@ -118,7 +118,7 @@ function checkOptions(options: unknown): void {
   if (!isRecord(options['servers']))
     throw new PlugboardError(
       'CONFIG_INVALID',
-      'servers is missing: an object of names and entries with a url',
+      '"servers" is missing: an object of names and entries with a url',
     );
 }
 

@@ -126,5 +126,5 @@ class BoundedStore {
 }
 
 function closed(): PlugboardError {
-  return new PlugboardError('CANCELLED', 'The host was closed.');
+  return new PlugboardError('CANCELLED', 'The host was closed');
 }

@@ -5,7 +5,7 @@ import { chmod, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import { updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import type { SecretBackend, SecretHome } from './store.ts';
@@ -85,14 +85,10 @@ async function readIfThere(file: string): Promise<string | undefined> {
 function unusable(file: string, cause?: unknown): PlugboardError {
   const code = errorCode(cause);
   const why = code === undefined || code === 'ENOTUTF8' ? '' : ` (${code})`;
-  return new PlugboardError(
-    'CONFIG_UNWRITABLE',
-    `${file} is not a credentials file that can be read${why}.`,
-    {
-      hint: 'Fix it, or move it away and log in again.',
-      cause,
-    },
-  );
+  return new PlugboardError('CONFIG_UNWRITABLE', `${file} is not a credentials file that can be read${why}`, {
+    hint: 'Fix it, or move it away and log in again.',
+    cause,
+  });
 }
 
 /** Restores the mode of a file that was copied or restored with a wider one, before a secret is written. */
@@ -103,15 +99,10 @@ async function tighten(file: string): Promise<void> {
 
 function parse(text: string | undefined, file: string): Map<string, string> {
   if (text === undefined || text.trim() === '') return new Map();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the text near the error, which may be a secret.
-    value = undefined;
-  }
-  if (!isRecord(value) || !isRecord(value['secrets'])) throw unusable(file);
-  const entries = Object.entries(value['secrets']);
+  // Without the parser's message: it quotes the text near the error, which may be a secret.
+  const secrets = parseRecord(text)?.['secrets'];
+  if (!isRecord(secrets)) throw unusable(file);
+  const entries = Object.entries(secrets);
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 

@@ -48,11 +48,11 @@ export const STORE_VARIABLE = 'PLUGBOARD_CREDENTIALS';
 export function openSecrets(options: SecretStoreOptions): SecretStore {
   const file = fileSecrets(options.home);
   const keyring = options.env[STORE_VARIABLE] === 'file' ? undefined : keyringSecrets(options.home.dir);
-  let told = false;
+  let isReported = false;
 
-  const tellOnce = (): void => {
-    if (told) return;
-    told = true;
+  const reportOnce = (): void => {
+    if (isReported) return;
+    isReported = true;
     options.notice?.(
       `No system keyring can be used here; logins are kept in ${options.home.credentials}, readable by you only.`,
     );
@@ -83,7 +83,7 @@ export function openSecrets(options: SecretStoreOptions): SecretStore {
           await file.delete(key);
           return 'keyring';
         }
-        tellOnce();
+        reportOnce();
       }
       await file.set(key, value);
       return 'file';

@@ -116,7 +116,7 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
     if (work !== undefined && client.approvalQueue !== undefined)
       return client.approvalQueue.sample(request, id);
     if (work?.clientInfo.era === 'modern') work.fail(missingCapability('sampling'));
-    throw new PlugboardError('PROTOCOL_ERROR', 'the connected client offers no completions', {
+    throw new PlugboardError('PROTOCOL_ERROR', 'The connected client offers no completions', {
       server,
       detail: { rpcCode: RPC_METHOD_NOT_FOUND },
     });
@@ -130,7 +130,7 @@ async function sample(client: QuestionedClient, request: SampleRequest, id: Ques
 async function roots(client: QuestionedClient, { server, isAtWork }: RootsRequest): Promise<readonly Root[]> {
   const work = isAtWork ? client.workFor(server, undefined) : await client.outside?.();
   if (work === undefined)
-    throw new PlugboardError('PROTOCOL_ERROR', 'the client cannot be asked now', { server });
+    throw new PlugboardError('PROTOCOL_ERROR', 'The client cannot be asked now', { server });
   if (!isRecord(work.clientInfo.capabilities['roots'])) throw methodNotFound('roots/list');
   const ask = (signal?: AbortSignal): Promise<unknown> => work.ask('roots/list', {}, signal);
   // A modern client answers all questions of a round at once, and one of them may be for a person.
@@ -150,7 +150,7 @@ async function within<T>(clock: Clock, ask: (signal: AbortSignal) => Promise<T>)
   const limit = new AbortController();
   const stop = clock.after(ROOTS_MS, () => {
     limit.abort(
-      new PlugboardError('TIMEOUT', `the client did not answer roots/list within ${ROOTS_MS / 1000} s`),
+      new PlugboardError('TIMEOUT', `The client did not answer roots/list within ${ROOTS_MS / 1000} s`),
     );
   });
   try {
@@ -183,7 +183,7 @@ async function approve(
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.clientInfo, 'form')) {
     if (client.approvalQueue !== undefined) return client.approvalQueue.approve(request, id);
-    throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} has to be approved: ${reason}`, {
+    throw new PlugboardError('APPROVAL_REQUIRED', `${server}/${tool} must be approved: ${reason}`, {
       server,
       hint: 'This client cannot ask its user, and the page is not open.',
     });

@@ -56,7 +56,7 @@ export class ClientTasks {
     checkTasks(work.clientInfo, 'tasks/list');
     const all = this.#options.tasks.of(this.#owner);
     const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
-    if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here.');
+    if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here');
     const page = all.slice(from, from + TASKS_PAGE);
     // A task that its server has dropped is omitted; no legacy state includes a result.
     const states = await Promise.all(page.map((task) => task.get(work, () => ({})).catch(() => undefined)));
@@ -105,8 +105,9 @@ export class ClientTasks {
     const answer = task.begin(followed);
     const { tasks, clientConnection } = this.#options;
     tasks.add(task);
-    const told = (state: Params): void => clientConnection.notify('notifications/tasks/status', state);
-    if (clientInfo.era === 'legacy') task.watch(told, () => ({}));
+    const notifyStatus = (state: Params): void =>
+      clientConnection.notify('notifications/tasks/status', state);
+    if (clientInfo.era === 'legacy') task.watch(notifyStatus, () => ({}));
     return answer;
   }
 

@@ -32,7 +32,7 @@ export function toolFor(
   const isWithApps = hasUi(clientInfo);
   if (found !== undefined) {
     if (isWithApps || isForModel(found)) return found;
-    throw new PlugboardError('UNKNOWN_TOOL', `there is no tool called ${JSON.stringify(name)}`, {
+    throw new PlugboardError('UNKNOWN_TOOL', `There is no tool called ${JSON.stringify(name)}`, {
       hint: 'Its server keeps it for clients that show user interfaces.',
     });
   }

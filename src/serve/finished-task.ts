@@ -35,7 +35,7 @@ export function finishedTask(server: string, result: ShapedResult, now: number):
   const status = result.isError ? 'failed' : 'completed';
   const over = (): Promise<Params> =>
     Promise.reject(
-      new PlugboardError('PROTOCOL_ERROR', `the task is over: it is ${status}`, {
+      new PlugboardError('PROTOCOL_ERROR', `The task is over: it is ${status}`, {
         server,
         detail: { rpcCode: RPC_INVALID_PARAMS },
       }),

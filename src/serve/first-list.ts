@@ -43,7 +43,7 @@ export class ClientListWait {
    * Stateless clients that have listed their tools, and whether they were notified of a change since, on one of their
    * streams.
    */
-  readonly #stateless = new Map<string, { wasTold: boolean }>();
+  readonly #stateless = new Map<string, { wasNotified: boolean }>();
   #remembered: Promise<DatedMap<Dated>> | undefined;
 
   constructor(options: FirstListOptions) {
@@ -60,11 +60,11 @@ export class ClientListWait {
   }
 
   /** Records that a client was notified of changed tools; a stateless one lists them on another connection. */
-  told(clientConnection: ClientConnection): void {
-    if (!clientConnection.isStateless || !clientConnection.takeTold('tools')) return;
+  notified(clientConnection: ClientConnection): void {
+    if (!clientConnection.isStateless || !clientConnection.takeNotified('tools')) return;
     for (const { clientInfo } of clientConnection.works()) {
       const listed = this.#stateless.get(keyOf(clientInfo.client) ?? '');
-      if (listed !== undefined) listed.wasTold = true;
+      if (listed !== undefined) listed.wasNotified = true;
     }
   }
 
@@ -74,7 +74,7 @@ export class ClientListWait {
     if (key === undefined) return;
     const isAgain = clientConnection.isStateless
       ? this.#listedAgain(key)
-      : clientConnection.takeTold('tools') && this.#listed.has(clientConnection);
+      : clientConnection.takeNotified('tools') && this.#listed.has(clientConnection);
     this.#listed.add(clientConnection);
     if (!isAgain) return;
     void this.#open().then((remembered) => {
@@ -88,10 +88,10 @@ export class ClientListWait {
   }
 
   #listedAgain(key: string): boolean {
-    const wasTold = this.#stateless.get(key)?.wasTold === true;
+    const wasNotified = this.#stateless.get(key)?.wasNotified === true;
     if (this.#stateless.size < MAX_CLIENTS || this.#stateless.has(key))
-      this.#stateless.set(key, { wasTold: false });
-    return wasTold;
+      this.#stateless.set(key, { wasNotified: false });
+    return wasNotified;
   }
 
   async #listsAgain(client: Implementation | undefined): Promise<boolean> {

@@ -86,8 +86,8 @@ export class GatewayClient implements ClientHandler {
   listChanged(kind: ListKind): boolean {
     const isReached = this.clientConnection.listChanged(kind);
     if (kind === 'tools') {
-      this.#gateway.listWait.told(this.clientConnection);
-      if (isReached) this.#relisting.told();
+      this.#gateway.listWait.notified(this.clientConnection);
+      if (isReached) this.#relisting.notified();
     }
     return isReached;
   }
@@ -341,7 +341,7 @@ export class GatewayClient implements ClientHandler {
         cancellation: work,
         onProgress: passedProgress(params, work, clientConnection),
         handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
-        task: task?.wish,
+        task: task?.request,
       });
       if (task !== undefined && (result.task !== undefined || work.clientInfo.era === 'legacy')) {
         const { server = '' } = work;
@@ -395,9 +395,9 @@ function passedProgress(
   clientConnection: ClientConnection,
 ): ((progress: Progress) => void) | undefined {
   const report = progressOf(params, {
-    notify: (method, told) => {
-      if (work.exchange === undefined) clientConnection.notify(method, told);
-      else work.notify(method, told);
+    notify: (method, params) => {
+      if (work.exchange === undefined) clientConnection.notify(method, params);
+      else work.notify(method, params);
     },
   });
   if (report === undefined) return undefined;

@@ -42,7 +42,7 @@ export async function readResource(
   read: (place: Place) => Promise<ReadResult>,
 ): Promise<Params> {
   const { uri } = params;
-  if (typeof uri !== 'string') throw invalidParams('resources/read needs an address.');
+  if (typeof uri !== 'string') throw invalidParams('resources/read needs an address');
   if (gateway.outputs.isOne(uri)) {
     const contents = await gateway.outputs.read(uri, owner);
     if (contents === undefined) throw resourceNotFound(uri, clientInfo.era);
@@ -97,7 +97,7 @@ export interface Watchable {
 
 /** Rejects if no server returned this address. */
 export async function watchable(gateway: Gateway, uri: unknown, clientInfo: ClientInfo): Promise<Watchable> {
-  if (typeof uri !== 'string') throw invalidParams('The address of a resource has to be text.');
+  if (typeof uri !== 'string') throw invalidParams('The address of a resource must be text');
   const { place, listing } = await locate(gateway, uri, clientInfo);
   return {
     place,
@@ -200,10 +200,10 @@ export async function complete(
 ): Promise<Params> {
   const { ref, argument, context } = params;
   if (!isRecord(ref) || !isRecord(argument))
-    throw invalidParams('completion/complete needs ref and argument.');
+    throw invalidParams('completion/complete needs ref and argument');
   const { name, value } = argument;
   if (typeof name !== 'string' || typeof value !== 'string') {
-    throw invalidParams('The argument to complete needs a name and a value.');
+    throw invalidParams('The argument to complete needs a name and a value');
   }
   const known = isRecord(context) && isRecord(context['arguments']) ? context['arguments'] : {};
   const strings = Object.entries(known).filter(
@@ -223,10 +223,10 @@ async function completed({ host, addresses }: Gateway, ref: Params): Promise<Com
   }
   const { uri } = ref;
   if (ref['type'] !== 'ref/resource' || typeof uri !== 'string')
-    throw invalidParams('This ref is of no known type.');
+    throw invalidParams('This ref is of no known type');
   const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
   const place = addresses.findTemplate(uri, listing);
-  if (place === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}.`);
+  if (place === undefined) throw invalidParams(`There is no resource template ${JSON.stringify(uri)}`);
   return { ...place, type: 'ref/resource' };
 }
 
@@ -242,7 +242,7 @@ async function findPrompt(host: ServedHost, name: unknown): Promise<ListedPrompt
   if (found !== undefined) return found;
   // It may belong to a server that is still starting; only that one is awaited.
   const arrival = typeof name === 'string' ? lists.arrival(name) : undefined;
-  if (arrival === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}.`);
+  if (arrival === undefined) throw invalidParams(`There is no prompt ${JSON.stringify(name)}`);
   await arrival;
   return findPrompt(host, name);
 }

@@ -36,7 +36,7 @@ export function failureOf(error: PlugboardError): RpcFailure {
     case 'USAGE':
       return new RpcFailure(RPC_INVALID_PARAMS, text, data);
     case 'INTERNAL':
-      return new RpcFailure(RPC_INTERNAL_ERROR, 'The gateway failed; its log says why.', data);
+      return new RpcFailure(RPC_INTERNAL_ERROR, 'The gateway failed; its log says why', data);
     default:
       return new RpcFailure(RPC_INTERNAL_ERROR, text, data);
   }

@@ -46,7 +46,7 @@ export class GatewayTask {
   /** Unguessable: it alone identifies stateless clients. */
   readonly id: string = randomUUID();
   readonly owner: string;
-  readonly wish: TaskRequest;
+  readonly request: TaskRequest;
   readonly #options: GatewayTaskOptions;
   /** The work that its questions belong to, from the call until the client leaves. */
   readonly #work: Work;
@@ -79,7 +79,7 @@ export class GatewayTask {
       workFor: () => this.#work,
       clock,
     });
-    this.wish = { params, questions, cancellation: this.#work };
+    this.request = { params, questions, cancellation: this.#work };
   }
 
   /** Handles the server's response with a task. */
@@ -114,7 +114,7 @@ export class GatewayTask {
 
   /** Legacy clients: waits for the end. */
   async result(work: Work, passOn: PassOn): Promise<Params> {
-    if (this.#isCancelled) throw new RpcFailure(RPC_INTERNAL_ERROR, 'The task was cancelled.');
+    if (this.#isCancelled) throw new RpcFailure(RPC_INTERNAL_ERROR, 'The task was cancelled');
     this.#waiting = work.exchange;
     try {
       const result =
@@ -130,7 +130,7 @@ export class GatewayTask {
 
   /** Modern clients: answers questions; answers to unknown questions are ignored. */
   async update({ inputResponses }: Params): Promise<void> {
-    if (!isRecord(inputResponses)) throw invalidParams('tasks/update needs inputResponses.');
+    if (!isRecord(inputResponses)) throw invalidParams('tasks/update needs inputResponses');
     const open = Object.keys(this.#rounds?.inputRequests() ?? {});
     this.#rounds?.answer(inputResponses);
     // Acknowledged when the server has them: its next state must not include them.
@@ -149,7 +149,7 @@ export class GatewayTask {
     if (era === 'legacy') return this.#plain(await this.#task.cancel());
     const state = await this.#task.get({});
     if (isTerminal(state['status']) || this.#isCancelled)
-      throw invalidParams(`The task is over: it is ${String(state['status'])}.`);
+      throw invalidParams(`The task is over: it is ${String(state['status'])}`);
     await this.#task.cancel();
     // A modern server may cancel later; for a legacy client the task is cancelled at once, permanently.
     this.#isCancelled = true;
@@ -166,11 +166,11 @@ export class GatewayTask {
 
   /** Called when the client stops following it. */
   leave(): void {
-    this.#work.cancel(new PlugboardError('CANCELLED', 'the client does not follow this task any longer'));
+    this.#work.cancel(new PlugboardError('CANCELLED', 'The client no longer follows this task'));
   }
 
   get #task(): FollowedTask {
-    if (this.#handed === undefined) throw new PlugboardError('INTERNAL', 'the call did not become a task');
+    if (this.#handed === undefined) throw new PlugboardError('INTERNAL', 'The call did not become a task');
     return this.#handed;
   }
 

@@ -42,7 +42,7 @@ export class GatewayTasks {
   /** The task of another client, a dropped and an invented one are all reported as unknown. */
   find({ taskId }: Params, owner: string): GatewayTask {
     const task = typeof taskId === 'string' ? this.#tasks.get(taskId)?.task : undefined;
-    if (task?.owner !== owner) throw invalidParams('There is no task with this taskId.');
+    if (task?.owner !== owner) throw invalidParams('There is no task with this taskId');
     return task;
   }
 
@@ -90,7 +90,7 @@ export function checkTasks(clientInfo: ClientInfo, method: string): void {
 
 /** Returns the error for a task request of a tool that does not support tasks. */
 export function noTask(name: string): RpcFailure {
-  return new RpcFailure(RPC_METHOD_NOT_FOUND, `${name} cannot be called as a task.`);
+  return new RpcFailure(RPC_METHOD_NOT_FOUND, `${name} cannot be called as a task`);
 }
 
 /** Passes the server's error about its task to the client unchanged. */

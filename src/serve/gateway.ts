@@ -142,7 +142,7 @@ export class Gateway implements Backend {
   async close(): Promise<void> {
     this.#closing = true;
     const clientConnections = [...this.#clients.values()].map(({ clientConnection }) => clientConnection);
-    await closeClients(clientConnections, this.suspended, this.clock, 'the gateway is closing');
+    await closeClients(clientConnections, this.suspended, this.clock, 'The gateway is closing');
     this.tasks.close();
     for (const stop of this.#stopListening) stop();
     await this.listWait.flush();

@@ -55,7 +55,7 @@ function metadataUrl(audience: string): string | undefined {
 
 async function findKeys(issuer: string): Promise<URL> {
   if (!URL.canParse(issuer)) {
-    throw new PlugboardError('USAGE', `${JSON.stringify(issuer)} is not the address of an issuer.`);
+    throw new PlugboardError('USAGE', `${JSON.stringify(issuer)} is not the address of an issuer`);
   }
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -73,7 +73,7 @@ async function findKeys(issuer: string): Promise<URL> {
     // Metadata that names another issuer is rejected (RFC 8414, 3.3).
     if (found.issuer === issuer && typeof found.jwks_uri === 'string') return new URL(found.jwks_uri);
   }
-  throw new PlugboardError('CONNECT_FAILED', `The keys of the issuer ${issuer} were not found.`, {
-    hint: 'Its metadata has to be reachable, name this very issuer and have a jwks_uri.',
+  throw new PlugboardError('CONNECT_FAILED', `The keys of the issuer ${issuer} were not found`, {
+    hint: 'Its metadata must be reachable, name this very issuer and have a jwks_uri.',
   });
 }

@@ -18,7 +18,7 @@ export class Relisting {
   readonly #waiting = new Set<() => void>();
   #hasListed = false;
   /** When the client was first notified of a change that it has not listed since; undefined if it has. */
-  #toldAt: number | undefined;
+  #notifiedAt: number | undefined;
   #follows: boolean | undefined;
 
   constructor(clock: Clock) {
@@ -26,16 +26,16 @@ export class Relisting {
   }
 
   /** Records that `list_changed` was sent to the client. */
-  told(): void {
+  notified(): void {
     // The first list is requested anyway: it does not show whether later ones will be.
-    if (this.#hasListed) this.#toldAt ??= this.#clock.now();
+    if (this.#hasListed) this.#notifiedAt ??= this.#clock.now();
   }
 
   /** Records that the client requests its list. */
   listed(): void {
     this.#hasListed = true;
-    if (this.#toldAt !== undefined) this.#follows = true;
-    this.#toldAt = undefined;
+    if (this.#notifiedAt !== undefined) this.#follows = true;
+    this.#notifiedAt = undefined;
     // After the list itself has been sent.
     for (const wake of this.#waiting) setImmediate(wake);
   }
@@ -43,7 +43,7 @@ export class Relisting {
   /** Resolves when the client has listed again, is not expected to, or has taken too long. */
   async hold(work: Work): Promise<void> {
     if (work.isCancelled || !this.#isExpected(work.clientInfo.client?.name)) return;
-    const toldAt = this.#toldAt;
+    const notifiedAt = this.#notifiedAt;
     let stopTimer = (): void => {};
     let wake = (): void => {};
     await new Promise<void>((resolve) => {
@@ -51,7 +51,7 @@ export class Relisting {
       this.#waiting.add(wake);
       work.onCancel(wake);
       stopTimer = this.#clock.after(MAX_HOLD_MS, () => {
-        if (this.#toldAt === toldAt) this.#follows = false;
+        if (this.#notifiedAt === notifiedAt) this.#follows = false;
         resolve();
       });
     });
@@ -61,8 +61,8 @@ export class Relisting {
   }
 
   #isExpected(client: string | undefined): boolean {
-    if (this.#follows !== undefined || this.#toldAt === undefined) return this.#follows === true;
+    if (this.#follows !== undefined || this.#notifiedAt === undefined) return this.#follows === true;
     if (client !== undefined && LIST_ONCE.has(client)) return false;
-    return this.#clock.now() - this.#toldAt < MAX_HOLD_MS;
+    return this.#clock.now() - this.#notifiedAt < MAX_HOLD_MS;
   }
 }

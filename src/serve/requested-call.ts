@@ -38,9 +38,8 @@ export interface RequestedCall {
 
 /** Parses the call of a `tools/call` request. */
 export function requestedCall({ name, arguments: args }: Params): RequestedCall {
-  if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
-  if (args !== undefined && !isRecord(args))
-    throw invalidParams('The arguments of a tool have to be an object.');
+  if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool');
+  if (args !== undefined && !isRecord(args)) throw invalidParams('The arguments of a tool must be an object');
   return { name, args: args ?? {} };
 }
 

@@ -106,7 +106,7 @@ class Scripted implements ScriptedServer {
       line: (text) => server.line(text),
       crash: (exitCode = 1) =>
         server.crash(
-          new PlugboardError('CONNECTION_LOST', `The server ended with exit code ${exitCode}.`, {
+          new PlugboardError('CONNECTION_LOST', `The server ended with exit code ${exitCode}`, {
             detail: { exitCode },
           }),
         ),
@@ -163,7 +163,7 @@ class Scripted implements ScriptedServer {
 
   async request(method: string, params?: Params): Promise<unknown> {
     const newest = [...this.#connections].at(-1);
-    if (!newest) throw new Error(`Nobody is connected who could answer ${method}.`);
+    if (!newest) throw new Error(`No client is connected that could answer ${method}`);
     return newest.request(method, params);
   }
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { LEAVING, type ServerFrame, STOPPED } from '../daemon/protocol/daemon-messages.ts';
 import { decodeError, ERROR_KEY } from '../daemon/protocol/error-codec.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { LineCutter } from '../lib/lines.ts';
 import type { Receiver, Transport } from './contract.ts';
@@ -44,7 +44,7 @@ class AttachedTransport implements Transport {
     const socket = this.#socket;
     if (signal?.aborted) {
       await this.close();
-      throw new PlugboardError('CANCELLED', 'the start was cancelled');
+      throw new PlugboardError('CANCELLED', 'The start was cancelled');
     }
     const lines = new LineCutter((line) =>
       this.#received(receiver, line.toString('utf8', 0, line.length - 1)),
@@ -57,7 +57,7 @@ class AttachedTransport implements Transport {
 
   async send(message: JsonRpcMessage): Promise<void> {
     const socket = this.#socket;
-    if (!socket.writable || this.#reason !== undefined) throw notSent('the daemon has gone');
+    if (!socket.writable || this.#reason !== undefined) throw notSent('The daemon has exited');
     const line = JSON.stringify(message);
     if (line.length > MAX_LINE_CHARS) throw tooLong();
     if (socket.write(`${line}\n`)) return;
@@ -81,21 +81,21 @@ class AttachedTransport implements Transport {
 
   #received(receiver: Receiver, line: string): void {
     if (line === LEAVING) {
-      this.#reason = notSent('the daemon has ended this session');
+      this.#reason = notSent('The daemon has ended this session');
       return;
     }
     if (line === STOPPED) {
-      this.#reason = notSent('the daemon was stopped', true);
+      this.#reason = notSent('The daemon was stopped', true);
       return;
     }
-    const frame = parsed(line);
+    const frame = parseRecord(line);
     if (frame === undefined)
-      receiver.notice({ level: 'warning', message: 'the daemon said what is no JSON' });
-    else if ('plugboard' in frame) this.#told(frame as unknown as ServerFrame);
+      receiver.notice({ level: 'warning', message: 'the daemon sent a line that is not JSON' });
+    else if ('plugboard' in frame) this.#control(frame as unknown as ServerFrame);
     else if (!this.#failed(receiver, frame)) receiver.message(frame as unknown as JsonRpcMessage);
   }
 
-  #told(frame: ServerFrame): void {
+  #control(frame: ServerFrame): void {
     if (frame.plugboard === 'started') this.#pid = frame.pid;
     else if (frame.plugboard === 'ended') this.#reason = decodeError(frame.error);
   }
@@ -103,31 +103,26 @@ class AttachedTransport implements Transport {
   /** Handles an error response of the daemon itself, with an encoded PlugboardError. */
   #failed(receiver: Receiver, { id, error }: Readonly<Record<string, unknown>>): boolean {
     const data = isRecord(error) ? error['data'] : undefined;
-    const said = isRecord(data) ? decodeError(data[ERROR_KEY]) : undefined;
-    if (said === undefined || (typeof id !== 'number' && typeof id !== 'string')) return false;
-    receiver.lost(id, said);
+    const failure = isRecord(data) ? decodeError(data[ERROR_KEY]) : undefined;
+    if (failure === undefined || (typeof id !== 'number' && typeof id !== 'string')) return false;
+    receiver.lost(id, failure);
     return true;
   }
 }
 
-function parsed(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function lost(): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', 'the daemon was lost, and whether it was done is not known', {
-    hint: 'Look first, then try again: run/daemon.log in the home says what happened to it.',
-  });
+  return new PlugboardError(
+    'CONNECTION_LOST',
+    'The connection to the daemon was lost; the request may or may not have run',
+    {
+      hint: 'Check the result before you try again. The reason is in run/daemon.log of the configuration folder.',
+    },
+  );
 }
 
 function tooLong(): PlugboardError {
   const most = MAX_LINE_CHARS / 1024 / 1024;
-  return new PlugboardError('LIMIT_EXCEEDED', `a message to a shared server may have ${most} MB`, {
+  return new PlugboardError('LIMIT_EXCEEDED', `A message to a shared server may have ${most} MB`, {
     hint: 'Give the server "shared": false, and it has a process of its own.',
     detail: { notSent: true },
   });

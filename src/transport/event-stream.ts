@@ -27,7 +27,7 @@ export function eventFrames(event: StreamEvent, receiver: Receiver): readonly Js
   if (event.type !== 'message') return [];
   const frames = parseFrames(event.data);
   if (frames) return frames;
-  receiver.notice({ level: 'warning', message: 'Dropped an event that is no JSON-RPC message.' });
+  receiver.notice({ level: 'warning', message: 'Dropped an event that is not a JSON-RPC message.' });
   return [];
 }
 

@@ -74,13 +74,9 @@ export class FrameDecoder {
 }
 
 function tooLong(what: string, maxLineBytes: number): PlugboardError {
-  return new PlugboardError(
-    'LIMIT_EXCEEDED',
-    `The server sent ${what}; the limit is ${maxLineBytes} bytes.`,
-    {
-      hint: 'Ask the tool for less at a time: a range, a page or a filter.',
-    },
-  );
+  return new PlugboardError('LIMIT_EXCEEDED', `The server sent ${what}; the limit is ${maxLineBytes} bytes`, {
+    hint: 'Ask the tool for less at a time: a range, a page or a filter.',
+  });
 }
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -115,7 +111,7 @@ function readOddLine(line: string, sink: LineSink): void {
   else
     sink.lost(
       id,
-      new PlugboardError('PROTOCOL_ERROR', 'The server answered with a line that is not valid JSON.'),
+      new PlugboardError('PROTOCOL_ERROR', 'The server answered with a line that is not valid JSON'),
     );
 }
 

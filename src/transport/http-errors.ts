@@ -1,7 +1,7 @@
 /** Converts HTTP and socket failures into PlugboardErrors. */
 
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, parseRecord } from '../lib/json.ts';
 import { RPC_HEADER_MISMATCH, RPC_MISSING_CAPABILITY, RPC_UNSUPPORTED_VERSION } from '../lib/json-rpc.ts';
 import { MAX_ASKED_DELAY_MS } from '../lib/retry.ts';
 
@@ -73,7 +73,7 @@ export function socketError(thrown: unknown, host: string, progress: Progress): 
   if (code === 'UND_ERR_INVALID_ARG') {
     return new PlugboardError(
       'CONFIG_INVALID',
-      'A header for this server has a name or value that HTTP does not allow.',
+      'A header for this server has a name or value that HTTP does not allow',
       {
         hint: 'Look for line breaks or letters outside ASCII in its headers and tokens.',
         detail: { notSent: true, permanent: true },
@@ -84,7 +84,7 @@ export function socketError(thrown: unknown, host: string, progress: Progress): 
     return notMcp(host, 'it does not speak HTTP', undefined);
   if (progress !== 'not sent' && !NEVER_SENT.has(code)) {
     const when = progress === 'sent' ? 'before it answered' : 'in the middle of its answer';
-    return new PlugboardError('CONNECTION_LOST', `The connection to ${host} broke ${when}.`, {
+    return new PlugboardError('CONNECTION_LOST', `The connection to ${host} broke ${when}`, {
       cause: thrown,
     });
   }
@@ -134,8 +134,8 @@ export function statusError(response: FailedResponse, context: StatusContext): P
     ...(rpc?.data === undefined ? {} : { rpcData: rpc.data }),
   };
   if (sessionExpired(response, context)) {
-    return new PlugboardError('CONNECTION_LOST', `${host} no longer knows this session (HTTP ${status}).`, {
-      hint: 'A new session has to be opened.',
+    return new PlugboardError('CONNECTION_LOST', `${host} no longer knows this session (HTTP ${status})`, {
+      hint: 'A new session must be opened.',
       detail: { ...detail, sessionExpired: true, notSent: true },
     });
   }
@@ -143,7 +143,7 @@ export function statusError(response: FailedResponse, context: StatusContext): P
   if (status === 429 || status >= 500) {
     const retryAfterMs = parseRetryAfter(response.retryAfter, context.now);
     const what = status === 429 ? 'is rate limiting requests' : 'returned a server error';
-    return new PlugboardError('CONNECT_FAILED', `${host} ${what} (HTTP ${status})${said(rpc)}.`, {
+    return new PlugboardError('CONNECT_FAILED', `${host} ${what} (HTTP ${status})${errorText(rpc)}`, {
       hint:
         retryAfterMs === undefined
           ? 'Try again later.'
@@ -157,15 +157,19 @@ export function statusError(response: FailedResponse, context: StatusContext): P
   ) {
     return notMcp(host, `it answered HTTP ${status}`, status);
   }
-  return new PlugboardError('CONNECT_FAILED', `${host} refused the request (HTTP ${status})${said(rpc)}.`, {
-    hint: 'Check the url and the headers of this server.',
-    detail,
-  });
+  return new PlugboardError(
+    'CONNECT_FAILED',
+    `${host} refused the request (HTTP ${status})${errorText(rpc)}`,
+    {
+      hint: 'Check the url and the headers of this server.',
+      detail,
+    },
+  );
 }
 
 /** Returns the error for a URL that is not an MCP server. */
 export function notMcp(host: string, because: string, httpStatus: number | undefined): PlugboardError {
-  return new PlugboardError('NOT_MCP', `This url does not speak MCP: ${because} (${host}).`, {
+  return new PlugboardError('NOT_MCP', `This url does not speak MCP: ${because} (${host})`, {
     hint: 'Check the path of the url, often /mcp or /sse; a sign-in page or proxy may be in between.',
     detail: httpStatus === undefined ? {} : { httpStatus },
   });
@@ -221,21 +225,17 @@ interface RpcError {
 
 function rpcErrorOf(response: FailedResponse): RpcError | undefined {
   if (!response.contentType.endsWith('json')) return undefined;
-  try {
-    const value: unknown = JSON.parse(response.body);
-    if (!isRecord(value) || !isRecord(value['error'])) return undefined;
-    const { code, message, data } = value['error'];
-    if (typeof code !== 'number') return undefined;
-    return { id: value['id'], code, message: typeof message === 'string' ? message : '', data };
-  } catch {
-    return undefined;
-  }
+  const { id, error } = parseRecord(response.body) ?? {};
+  if (!isRecord(error)) return undefined;
+  const { code, message, data } = error;
+  if (typeof code !== 'number') return undefined;
+  return { id, code, message: typeof message === 'string' ? message : '', data };
 }
 
 const MAX_SAID_CHARS = 200;
 
 /** Returns the server's error message, short and on one line. */
-function said(rpc: RpcError | undefined): string {
+function errorText(rpc: RpcError | undefined): string {
   if (!rpc?.message) return '';
   const line = rpc.message.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const short =

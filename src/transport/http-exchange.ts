@@ -184,7 +184,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.abort(
         new PlugboardError(
           'PROTOCOL_ERROR',
-          'The server compressed its answer in a way that was not offered.',
+          'The server compressed its answer in a way that was not offered',
           {
             hint: 'Switch off compression for this path on the server.',
           },
@@ -198,7 +198,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     stream.on('end', () => this.#bodyEnd());
     stream.on('error', (cause) =>
       this.abort(
-        new PlugboardError('PROTOCOL_ERROR', "The server's answer could not be decompressed.", { cause }),
+        new PlugboardError('PROTOCOL_ERROR', "The server's answer could not be decompressed", { cause }),
       ),
     );
     return true;
@@ -222,7 +222,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #abortLate(what: string): void {
     this.abort(
-      new PlugboardError('TIMEOUT', `${this.#context.host} ${what} in time.`, {
+      new PlugboardError('TIMEOUT', `${this.#context.host} ${what} in time`, {
         hint: 'The server may hang or be overloaded; try again or restart it.',
       }),
     );
@@ -256,11 +256,11 @@ export function cancelled(signal: AbortSignal | undefined): PlugboardError {
   const reason: unknown = signal?.reason;
   return reason instanceof PlugboardError
     ? reason
-    : new PlugboardError('CANCELLED', 'The request was cancelled.');
+    : new PlugboardError('CANCELLED', 'The request was cancelled');
 }
 
 export function overLimit(maxBytes: number): PlugboardError {
-  return new PlugboardError('LIMIT_EXCEEDED', `The server's answer is over the limit of ${maxBytes} bytes.`, {
+  return new PlugboardError('LIMIT_EXCEEDED', `The server's answer is over the limit of ${maxBytes} bytes`, {
     hint: 'Ask the tool for less at a time.',
   });
 }

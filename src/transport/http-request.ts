@@ -90,7 +90,7 @@ function refuse(
   if (target === undefined) {
     return new PlugboardError(
       'CONNECT_FAILED',
-      `${from.host} redirects without saying where to (HTTP ${httpStatus}).`,
+      `${from.host} redirects without saying where to (HTTP ${httpStatus})`,
       {
         hint: 'Check the url of this server.',
         detail: { httpStatus },
@@ -100,7 +100,7 @@ function refuse(
   if (target.origin !== from.origin || target.username || target.password) {
     return new PlugboardError(
       'EGRESS_REFUSED',
-      `${from.host} redirects to another origin, ${target.origin}.`,
+      `${from.host} redirects to another origin, ${target.origin}`,
       {
         hint: `If you trust it, set the url of this server to ${target.origin}${target.pathname}.`,
         detail: { httpStatus, permanent: true },
@@ -108,7 +108,7 @@ function refuse(
     );
   }
   if (followed >= MAX_REDIRECTS) {
-    return new PlugboardError('CONNECT_FAILED', `${from.host} redirects in a circle.`, {
+    return new PlugboardError('CONNECT_FAILED', `${from.host} redirects in a circle`, {
       hint: 'Check the url of this server.',
       detail: { httpStatus },
     });
@@ -117,7 +117,7 @@ function refuse(
     // Such a redirect would turn the message into a GET without its body.
     return new PlugboardError(
       'CONNECT_FAILED',
-      `${from.host} redirects to ${target.pathname} (HTTP ${httpStatus}).`,
+      `${from.host} redirects to ${target.pathname} (HTTP ${httpStatus})`,
       {
         hint: `Set the url of this server to ${target.origin}${target.pathname}.`,
         detail: { httpStatus },

@@ -70,7 +70,7 @@ class HttpTransport implements Transport {
   }
 
   async open(receiver: Receiver): Promise<void> {
-    if (this.#state !== 'new') throw new PlugboardError('INTERNAL', 'A transport is opened once.');
+    if (this.#state !== 'new') throw new PlugboardError('INTERNAL', 'A transport is opened once');
     this.#receiver = receiver;
     this.#state = 'open';
     await this.#wire.open();
@@ -196,7 +196,7 @@ class HttpTransport implements Transport {
   async #answer(exchange: Exchange, id: RequestId, receiver: Receiver): Promise<void> {
     const body = await readBody(exchange, this.#wire.limits.maxBodyBytes);
     const frames = parseFrames(body.toString('utf8'));
-    if (!frames) throw new PlugboardError('PROTOCOL_ERROR', "The server's answer is not a JSON-RPC message.");
+    if (!frames) throw new PlugboardError('PROTOCOL_ERROR', "The server's answer is not a JSON-RPC message");
     let answered = false;
     for (const frame of frames) {
       answered ||= isAnswerTo(frame, id);
@@ -204,7 +204,7 @@ class HttpTransport implements Transport {
     }
     if (answered) return;
     const reason = frames.find((frame) => 'error' in frame && isRecord(frame.error));
-    throw new PlugboardError('PROTOCOL_ERROR', 'The server answered, but not this request.', {
+    throw new PlugboardError('PROTOCOL_ERROR', 'The server answered, but not this request', {
       detail: reason && 'error' in reason ? { rpcCode: reason.error.code, rpcData: reason.error.data } : {},
     });
   }
@@ -215,7 +215,7 @@ class HttpTransport implements Transport {
       head.status === 202 || head.status === 204
         ? new PlugboardError(
             'PROTOCOL_ERROR',
-            `The server took the request and gave no answer (HTTP ${head.status}).`,
+            `The server took the request and gave no answer (HTTP ${head.status})`,
           )
         : notMcp(
             this.#wire.url.host,
@@ -312,7 +312,7 @@ function isAnswerTo(frame: JsonRpcMessage, id: RequestId): boolean {
  */
 function lostError(broken: PlugboardError | undefined, host: string): PlugboardError {
   if (broken && decideRetry('stream', broken) === 'fail' && !broken.detail.sessionExpired) return broken;
-  return new PlugboardError('CONNECTION_LOST', `${host} ended the stream before it answered.`, {
+  return new PlugboardError('CONNECTION_LOST', `${host} ended the stream before it answered`, {
     cause: broken,
   });
 }

@@ -134,5 +134,5 @@ function asError(thrown: unknown): Error {
 }
 
 export function closedError(detail: ErrorDetail = {}): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', 'The connection was closed.', { detail });
+  return new PlugboardError('CONNECTION_LOST', 'The connection was closed', { detail });
 }

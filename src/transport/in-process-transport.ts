@@ -56,7 +56,7 @@ class InProcessTransport implements Transport {
 
   async send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
     if (this.#client === undefined) {
-      throw new PlugboardError('CONNECTION_LOST', 'The connection is not open.', {
+      throw new PlugboardError('CONNECTION_LOST', 'The connection is not open', {
         detail: { notSent: true },
       });
     }

@@ -29,7 +29,7 @@ export class LoggedTransport implements Transport {
   }
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
-    const heard: Receiver = {
+    const wrapped: Receiver = {
       message: (message) => {
         if ('method' in message && message.method === 'notifications/message') this.#message(message);
         receiver.message(message);
@@ -47,7 +47,7 @@ export class LoggedTransport implements Transport {
       },
     };
     try {
-      await this.#inner.open(heard, signal);
+      await this.#inner.open(wrapped, signal);
       this.#write('plugboard', TRANSPORTS[this.kind].hasProcess ? 'started' : 'opened');
     } catch (thrown) {
       this.#write('plugboard', asPlugboardError(thrown).message);

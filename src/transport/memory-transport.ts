@@ -61,8 +61,8 @@ class MemoryEnd implements MemoryTransport {
   }
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
-    if (this.#state === 'closed') throw notSent('The in-memory connection is already closed.');
-    if (this.#receiver) throw new PlugboardError('INTERNAL', 'An in-memory transport was opened twice.');
+    if (this.#state === 'closed') throw notSent('The in-memory connection is already closed');
+    if (this.#receiver) throw new PlugboardError('INTERNAL', 'An in-memory transport was opened twice');
     if (signal?.aborted) throw cancelled();
     this.#receiver = receiver;
     this.#state = 'open';
@@ -70,10 +70,10 @@ class MemoryEnd implements MemoryTransport {
   }
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    if (this.#state !== 'open') throw notSent('The in-memory connection is not open.');
+    if (this.#state !== 'open') throw notSent('The in-memory connection is not open');
     if (options.signal?.aborted) throw cancelled();
     if (!this.#far?.push({ kind: 'line', text: JSON.stringify(message) })) {
-      throw new PlugboardError('LIMIT_EXCEEDED', 'The other end of the in-memory connection does not read.', {
+      throw new PlugboardError('LIMIT_EXCEEDED', 'The other end of the in-memory connection does not read', {
         detail: { notSent: true },
       });
     }
@@ -83,7 +83,7 @@ class MemoryEnd implements MemoryTransport {
     if (this.#state !== 'closed') this.#far?.push({ kind: 'line', text });
   }
 
-  crash(error: PlugboardError = lost('The server ended without warning.')): void {
+  crash(error: PlugboardError = lost('The server ended without warning')): void {
     this.#end(error, error);
   }
 
@@ -92,7 +92,7 @@ class MemoryEnd implements MemoryTransport {
   }
 
   async close(): Promise<void> {
-    this.#end(undefined, lost('The other end closed the connection.'));
+    this.#end(undefined, lost('The other end closed the connection'));
   }
 
   /** Returns false if the inbox is full. */
@@ -155,7 +155,7 @@ function notSent(message: string): PlugboardError {
 }
 
 function cancelled(): PlugboardError {
-  return new PlugboardError('CANCELLED', 'The request was cancelled before it was sent.', {
+  return new PlugboardError('CANCELLED', 'The request was cancelled before it was sent', {
     detail: { notSent: true },
   });
 }

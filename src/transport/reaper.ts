@@ -74,11 +74,11 @@ class HostReaper implements Reaper {
 
   add(pid: number): void {
     this.#groups.add(pid);
-    this.#tell(`+ ${pid}`);
+    this.#write(`+ ${pid}`);
   }
 
   remove(pid: number): void {
-    if (this.#groups.delete(pid)) this.#tell(`- ${pid}`);
+    if (this.#groups.delete(pid)) this.#write(`- ${pid}`);
   }
 
   async close(): Promise<void> {
@@ -89,7 +89,7 @@ class HostReaper implements Reaper {
 
   #finish(): void {
     // With nothing registered the helper can exit at once, without a scan.
-    if (this.#groups.size === 0) this.#tell('q');
+    if (this.#groups.size === 0) this.#write('q');
     this.#helper?.ref();
     this.#helper?.stdin?.end();
   }
@@ -121,15 +121,15 @@ class HostReaper implements Reaper {
       });
     });
     helper.stdin?.on('error', () => undefined); // only its exit is handled
-    this.#tell(`${OWNER_VARIABLE}=${this.#host}.`);
-    for (const pid of this.#groups) this.#tell(`+ ${pid}`);
+    this.#write(`${OWNER_VARIABLE}=${this.#host}.`);
+    for (const pid of this.#groups) this.#write(`+ ${pid}`);
     // The helper must not keep our process alive.
     helper.unref();
     const input = helper.stdin as (NodeJS.WritableStream & { unref?: () => void }) | null;
     input?.unref?.();
   }
 
-  #tell(line: string): void {
+  #write(line: string): void {
     const input = this.#helper?.stdin;
     if (input?.writable) input.write(`${line}\n`);
   }

@@ -28,14 +28,14 @@ export class RedactedTransport implements Transport {
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
     const redact = this.#redact;
-    const heard: Receiver = {
+    const wrapped: Receiver = {
       message: (message) => receiver.message(redactMessage(message, redact)),
       lost: (id, error) => receiver.lost(id, redactError(error, redact)),
       closed: (error) => receiver.closed(error === undefined ? undefined : redactError(error, redact)),
       notice: ({ level, message }) => receiver.notice({ level, message: redact(message) }),
     };
     try {
-      await this.#inner.open(heard, signal);
+      await this.#inner.open(wrapped, signal);
     } catch (thrown) {
       throw this.#safe(thrown);
     }

@@ -201,7 +201,7 @@ function realOf(path: string): string {
 }
 
 function unavailable(why: string, hint: string): PlugboardError {
-  return new PlugboardError('START_FAILED', `The sandbox that its entry asks for is not available: ${why}.`, {
+  return new PlugboardError('START_FAILED', `The sandbox that its entry asks for is not available: ${why}`, {
     hint,
     detail: { permanent: true },
   });
@@ -247,8 +247,8 @@ async function tryToBreakOut(helper: string, limits: readonly string[]): Promise
     const [first] = stdout.split('\n').filter(Boolean);
     return first === undefined ? { held: true } : { escaped: first };
   } catch (cause) {
-    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
-    return { failed: said.trim().split('\n')[0] ?? '' };
+    const stderr = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+    return { failed: stderr.trim().split('\n')[0] ?? '' };
   }
 }
 

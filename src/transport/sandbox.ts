@@ -52,7 +52,7 @@ function networkOf(value: unknown): boolean {
 }
 
 function misunderstood(why: string): PlugboardError {
-  return new PlugboardError('CONFIG_INVALID', `Its "sandbox" cannot be understood: ${why}.`, {
+  return new PlugboardError('CONFIG_INVALID', `Its "sandbox" cannot be understood: ${why}`, {
     hint: 'Write "strict", or { "filesystem": "read-only" | "project" | { "read": [...], "write": [...] }, "network": "none" | "full" }.',
     detail: { permanent: true },
   });

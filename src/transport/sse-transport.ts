@@ -59,7 +59,7 @@ class SseTransport implements Transport {
   }
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
-    if (this.#state !== 'new') throw new PlugboardError('INTERNAL', 'A transport is opened once.');
+    if (this.#state !== 'new') throw new PlugboardError('INTERNAL', 'A transport is opened once');
     this.#state = 'opening';
     try {
       await this.#wire.open();
@@ -194,7 +194,7 @@ function resolveEndpoint(data: string, url: URL): string | PlugboardError {
   if (target.origin === url.origin) return `${target.pathname}${target.search}`;
   return new PlugboardError(
     'EGRESS_REFUSED',
-    `${url.host} asks for messages to be sent to another origin, ${target.origin}.`,
+    `${url.host} asks for messages to be sent to another origin, ${target.origin}`,
     {
       hint: `If you trust it, set the url of this server to one at ${target.origin}.`,
       detail: { permanent: true },
@@ -207,7 +207,7 @@ function noEndpoint(url: URL): PlugboardError {
 }
 
 function streamEnded(url: URL): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', `${url.host} ended the connection.`, {
+  return new PlugboardError('CONNECTION_LOST', `${url.host} ended the connection`, {
     hint: 'The server may have been restarted; reconnect.',
   });
 }

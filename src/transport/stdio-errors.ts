@@ -31,45 +31,45 @@ export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardEr
   const folder = cwd === undefined ? 'folder' : kindOf(cwd);
   if (folder === 'missing') {
     return fail(
-      `The working folder ${cwd} does not exist.`,
+      `The working folder ${cwd} does not exist`,
       'Create it, or correct "cwd" in the server\'s entry.',
     );
   }
   if (folder === 'file') {
-    return fail(`The working folder ${cwd} is a file.`, 'Give a folder as "cwd" in the server\'s entry.');
+    return fail(`The working folder ${cwd} is a file`, 'Give a folder as "cwd" in the server\'s entry.');
   }
   const isPath = /[\\/]/.test(command);
   const kind = isPath ? kindOf(command, cwd) : 'missing';
   if (code === 'ENOENT' && isPath && kind === 'file') {
     return fail(
-      `${command} exists, but the program that its first line names does not.`,
+      `${command} exists, but the program that its first line names does not`,
       'Install the interpreter of its "#!" line, or name the interpreter as the command.',
     );
   }
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const whole = wholeLine(command);
-    if (whole !== undefined) return fail(`There is no program called "${command}".`, whole);
+    if (whole !== undefined) return fail(`There is no program called "${command}"`, whole);
     return isPath
-      ? fail(`There is no program at ${command}.`, 'Check the path in "command" of the server\'s entry.')
-      : fail(`The command "${command}" was not found.`, searched(command, attempt.env));
+      ? fail(`There is no program at ${command}`, 'Check the path in "command" of the server\'s entry.')
+      : fail(`The command "${command}" was not found`, searched(command, attempt.env));
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return kind === 'folder'
-      ? fail(`${command} is a folder, not a program.`, 'Name the program inside it as "command".')
+      ? fail(`${command} is a folder, not a program`, 'Name the program inside it as "command".')
       : fail(
-          `${command} may not be executed.`,
+          `${command} may not be executed`,
           `Make it executable (chmod +x), or name its interpreter as the command.`,
         );
   }
   if (code === 'E2BIG') {
-    return fail(`The arguments and environment of ${command} are too long.`, 'Shorten "args" and "env".');
+    return fail(`The arguments and environment of ${command} are too long`, 'Shorten "args" and "env".');
   }
   if (code === 'ERR_INVALID_ARG_VALUE') {
-    return fail('The command, an argument or a variable holds a zero byte.', 'Correct the entry.');
+    return fail('The command, an argument or a variable holds a zero byte', 'Correct the entry.');
   }
   const reason = code ?? (thrown instanceof Error ? thrown.message : String(thrown));
   return fail(
-    `${command} could not be started: ${reason}.`,
+    `${command} could not be started: ${reason}`,
     'The system may be out of processes or memory.',
     false,
   );
@@ -124,9 +124,9 @@ export function exited(exit: Exit): PlugboardError {
       : exit.code === null
         ? 'ended'
         : `exited with code ${exit.code}`;
-  const said = causeLine(exit.stderr, { latest: exit.spoke }) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
+  const cause = causeLine(exit.stderr, { latest: exit.spoke }) ?? exit.noise?.slice(0, MAX_QUOTED_CHARS);
   const when = exit.spoke ? '' : ' before it answered';
-  const message = `The server ${how}${when}${said === undefined ? '.' : `: ${said}`}`;
+  const message = `The server ${how}${when}${cause === undefined ? '' : `: ${cause}`}`;
   const detail: ErrorDetail = {
     ...(exit.code === null ? {} : { exitCode: exit.code }),
     ...(exit.signal === null ? {} : { exitSignal: exit.signal }),
@@ -215,7 +215,7 @@ function hintFor(exit: Exit): string {
 
 /** The process runs, but closed one of its pipes. */
 export function halfClosed(what: 'input' | 'output', stderr: string): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', `The server closed its ${what} but goes on running.`, {
+  return new PlugboardError('CONNECTION_LOST', `The server closed its ${what} but goes on running`, {
     hint: 'It may have failed inside. Reconnect it, and look at its stderr.',
     detail: stderr === '' ? {} : { stderr },
   });
@@ -223,7 +223,7 @@ export function halfClosed(what: 'input' | 'output', stderr: string): PlugboardE
 
 /** The error for sending to an ended process. */
 export function gone(): PlugboardError {
-  return new PlugboardError('CONNECTION_LOST', "The server's process is gone.", {
+  return new PlugboardError('CONNECTION_LOST', "The server's process is gone", {
     detail: { notSent: true },
   });
 }
@@ -231,5 +231,5 @@ export function gone(): PlugboardError {
 /** The start was cancelled by its caller. */
 export function aborted(signal: AbortSignal): PlugboardError {
   if (signal.reason instanceof PlugboardError) return signal.reason;
-  return new PlugboardError('CANCELLED', 'The start of the server was cancelled.', { cause: signal.reason });
+  return new PlugboardError('CANCELLED', 'The start of the server was cancelled', { cause: signal.reason });
 }

@@ -69,7 +69,7 @@ export class Outbox {
     if (queued + bytes > this.#maxQueuedBytes) {
       throw new PlugboardError(
         'LIMIT_EXCEEDED',
-        `The server does not read: ${queued} bytes already wait for it.`,
+        `The server does not read: ${queued} bytes already wait for it`,
         {
           hint: 'It may hang. Reconnect it.',
           detail: { notSent: true },

@@ -77,7 +77,7 @@ class StdioTransport implements Transport {
   #hasExited = false;
   /** Set when shutdown starts; resolves when no process of the server is left. */
   #ending: Promise<void> | undefined;
-  #told = false;
+  #isReported = false;
   #spoke = false;
   #framesThisTurn = 0;
   #noiseLines = 0;
@@ -109,7 +109,7 @@ class StdioTransport implements Transport {
   }
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
-    if (this.#receiver) throw new PlugboardError('INTERNAL', 'A stdio transport was opened twice.');
+    if (this.#receiver) throw new PlugboardError('INTERNAL', 'A stdio transport was opened twice');
     if (this.#ending) throw gone();
     if (signal?.aborted) throw aborted(signal);
     this.#receiver = receiver;
@@ -117,12 +117,12 @@ class StdioTransport implements Transport {
       this.#starting = this.#start();
       await this.#starting;
     } catch (error) {
-      this.#told = true; // the rejection is the only report
+      this.#isReported = true; // the rejection is the only report
       await this.#options.release?.().catch(() => undefined);
       throw spawnFailed(error, this.#options);
     }
     if (!signal?.aborted && !this.#ending) return;
-    this.#told = true;
+    this.#isReported = true;
     await this.close();
     throw signal?.aborted ? aborted(signal) : gone();
   }
@@ -206,7 +206,7 @@ class StdioTransport implements Transport {
   }
 
   #notice(level: Notice['level'], message: string): void {
-    if (!this.#told) this.#receiver?.notice({ level, message });
+    if (!this.#isReported) this.#receiver?.notice({ level, message });
   }
 
   /** The process has exited; its last output may still arrive. */
@@ -238,7 +238,7 @@ class StdioTransport implements Transport {
 
   /** With an error the receiver is notified at once, and the shutdown continues in the background. */
   #end(error: PlugboardError | undefined): Promise<void> {
-    if (error) this.#tell(error);
+    if (error) this.#reportClosed(error);
     this.#ending ??= this.#finish();
     return this.#ending;
   }
@@ -263,14 +263,14 @@ class StdioTransport implements Transport {
       child.unref();
     }
     await this.#options.release?.().catch(() => undefined);
-    this.#tell(undefined);
+    this.#reportClosed(undefined);
   }
 
-  #tell(error: PlugboardError | undefined): void {
-    if (this.#told) return;
+  #reportClosed(error: PlugboardError | undefined): void {
+    if (this.#isReported) return;
     this.#decoder.stop();
     if (this.#noiseLines > 1) this.#notice('debug', `${this.#noiseLines} lines on stdout were not JSON-RPC.`);
-    this.#told = true;
+    this.#isReported = true;
     this.#receiver?.closed(error);
   }
 }

@@ -81,7 +81,7 @@ export class Children {
       };
       child.once('error', (cause) => {
         leave();
-        reject(new PlugboardError('START_FAILED', `${options.program} cannot be started.`, { cause }));
+        reject(new PlugboardError('START_FAILED', `${options.program} cannot be started`, { cause }));
       });
       // A background process may hold its pipes open indefinitely.
       child.once('exit', () => {

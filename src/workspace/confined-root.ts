@@ -35,8 +35,8 @@ export class Root {
 
   /** Returns the path relative to the root, without resolving links; `''` is the root. */
   lexical(given: string): string {
-    if (given.includes('\0')) throw badPath('A path cannot hold a NUL byte.');
-    if (given.length > MAX_PATH_CHARS) throw badPath(`A path has at most ${MAX_PATH_CHARS} characters.`);
+    if (given.includes('\0')) throw badPath('A path cannot hold a NUL byte');
+    if (given.length > MAX_PATH_CHARS) throw badPath(`A path has at most ${MAX_PATH_CHARS} characters`);
     const asked = given === '' ? '.' : given;
     // A caller that reached the root through a link uses paths with that link.
     const viaAlias = isAbsolute(asked) ? inside(this.#given, resolve(asked)) : undefined;
@@ -77,7 +77,7 @@ export class Root {
     place: Place,
     options: { readonly make?: boolean } = {},
   ): { readonly folder: PinnedFolder; readonly name: string } {
-    if (place.real === this.path) throw badPath('This is the root of the project, a folder.');
+    if (place.real === this.path) throw badPath('This is the root of the project, a folder');
     const parent = this.#placeOf(dirname(place.real), place.shown);
     return { folder: this.enter(parent, options), name: basename(place.real) };
   }
@@ -129,5 +129,5 @@ function isLink(path: string): boolean {
 }
 
 function danglingLink(given: string): Error {
-  return badPath(`${JSON.stringify(given)} goes through a link that leads nowhere.`);
+  return badPath(`${JSON.stringify(given)} goes through a broken link`);
 }

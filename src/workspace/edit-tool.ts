@@ -16,7 +16,7 @@ export function editTool({ root }: Workspace): Tool {
   return tool({
     name: 'edit',
     description:
-      'Replaces a piece of text in a file of the project. old_text has to be there exactly, white space included, ' +
+      'Replaces a piece of text in a file of the project. old_text must be there exactly, white space included, ' +
       'and once, unless replace_all is set. Answers with the change as a diff.',
     input: {
       type: 'object',
@@ -47,17 +47,17 @@ export function editTool({ root }: Workspace): Tool {
       if (isGitInternal(root.lexical(path)) || isGitInternal(place.shown)) throw notWritable(place.shown);
       return withFile(root, place, (file) => {
         const bytes = readWhole(file);
-        if (bytes === undefined) throw badPath(`${place.shown} is larger than ${MAX_WHOLE_BYTES} bytes.`);
+        if (bytes === undefined) throw badPath(`${place.shown} is larger than ${MAX_WHOLE_BYTES} bytes`);
         const text = isBinary(bytes) ? undefined : decode(bytes);
         if (text === undefined) throw binaryFile(place.shown, file.stats.size);
         const { from, to } = inLineEndsOf(text, input);
-        if (from === to) throw badPath('old_text and new_text are the same.', 'Nothing would change.');
+        if (from === to) throw badPath('old_text and new_text are the same', 'Nothing would change.');
         const found = occurrences(text, from);
         const wanted = input.replace_all === true ? found : found.slice(0, 1);
         if (found.length === 0) throw notFound(place.shown, text, from);
         if (found.length > wanted.length) throw ambiguous(place.shown, text, found);
         if (text.length + wanted.length * (to.length - from.length) > MAX_WHOLE_BYTES) {
-          throw badPath(`${place.shown} would become larger than ${MAX_WHOLE_BYTES} bytes.`);
+          throw badPath(`${place.shown} would become larger than ${MAX_WHOLE_BYTES} bytes`);
         }
         const changed = replaced(text, wanted, from.length, to);
         replaceFile(root, place, changed, file.stats);
@@ -83,7 +83,7 @@ function occurrences(text: string, piece: string): readonly number[] {
   const found: number[] = [];
   for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) {
     if (found.length === MAX_REPLACEMENTS) {
-      throw badPath(`old_text occurs more than ${MAX_REPLACEMENTS} times.`, 'Give a longer text.');
+      throw badPath(`old_text occurs more than ${MAX_REPLACEMENTS} times`, 'Give a longer text.');
     }
     found.push(at);
   }
@@ -102,7 +102,7 @@ function replaced(text: string, at: readonly number[], length: number, to: strin
 function notFound(shown: string, text: string, from: string): Error {
   const near = nearMiss(text, from);
   return badPath(
-    `old_text does not occur in ${shown}.`,
+    `old_text does not occur in ${shown}`,
     near === undefined
       ? 'Read the file and copy the text exactly.'
       : `Lines ${near.first} to ${near.last} differ from it in white space only.`,
@@ -113,7 +113,7 @@ function ambiguous(shown: string, text: string, found: readonly number[]): Error
   const lines = found.slice(0, MAX_LISTED_LINES).map((at) => text.slice(0, at).split('\n').length);
   const more = found.length > lines.length ? ` and ${found.length - lines.length} more` : '';
   return badPath(
-    `old_text occurs ${found.length} times in ${shown}: at lines ${lines.join(', ')}${more}.`,
+    `old_text occurs ${found.length} times in ${shown}: at lines ${lines.join(', ')}${more}`,
     'Give more of the text around the place that is meant, or set replace_all.',
   );
 }

@@ -15,7 +15,7 @@ export function isBinary(bytes: Uint8Array): boolean {
 
 export function binaryFile(shown: string, size: number): Error {
   return badPath(
-    `${shown} is a binary file (${size} bytes) and is not shown.`,
+    `${shown} is a binary file (${size} bytes) and is not shown`,
     'Only text in UTF-8 is read and edited here.',
   );
 }

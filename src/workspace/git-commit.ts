@@ -47,7 +47,7 @@ export function gitCommitTool(workspace: Workspace): Tool {
     },
 
     async run({ message, paths }, { signal }) {
-      if (message.includes('\0')) throw badPath('A commit message cannot hold a NUL byte.');
+      if (message.includes('\0')) throw badPath('A commit message cannot hold a NUL byte');
       const git = await Git.open(workspace, { signal });
       const options = { signal, maxBytes: MAX_OUTPUT_BYTES, writes: true };
       // Staged files may be outside the project, if its repository is larger.
@@ -59,14 +59,14 @@ export function gitCommitTool(workspace: Workspace): Tool {
         ...options,
         input: message,
       });
-      const said = clean(`${ended.stdout.toString('utf8')}\n${ended.stderr.toString('utf8')}`, {
+      const text = clean(`${ended.stdout.toString('utf8')}\n${ended.stderr.toString('utf8')}`, {
         max: MAX_COMPLAINT_CHARS,
       }).trim();
-      if (ended.code !== 0) throw noCommit(said);
+      if (ended.code !== 0) throw noCommit(text);
       const hash = await git.commitOf('HEAD', options);
       const list = ['diff-tree', '--root', '--no-commit-id', '--name-only', '-r', '-z', '--relative', hash];
       const files = (await git.answer(list, { ...options, writes: false })).split('\0').filter(Boolean);
-      return answer(said, { hash, files });
+      return answer(text, { hash, files });
     },
   });
 }

@@ -43,7 +43,10 @@ export function gitDiffTool(workspace: Workspace): Tool {
     async run(input, { signal }) {
       const { staged = false, from, to, paths, context = DEFAULT_CONTEXT, stat = false } = input;
       if (to !== undefined && (from === undefined || staged)) {
-        throw badPath('to needs from, and excludes staged.', 'Give the older commit as from.');
+        throw badPath(
+          '"to" needs "from" and cannot be combined with "staged"',
+          'Give the older commit as from.',
+        );
       }
       const git = await Git.open(workspace, { signal });
       const options = { signal, maxBytes: MAX_DIFF_BYTES };

@@ -112,7 +112,7 @@ function real(path: string): string {
 }
 
 function foreign(path: string): PlugboardError {
-  return new PlugboardError('DENIED', `The repository leads out of the project (${path}).`, {
+  return new PlugboardError('DENIED', `The repository leads out of the project (${path})`, {
     hint: path.endsWith('alternates')
       ? 'It uses objects of another repository. Copy them with: git repack -a -d; then delete that file.'
       : 'Working trees and submodules that git made itself are known; this one was made in another way.',

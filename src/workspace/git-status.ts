@@ -41,7 +41,7 @@ const paths = { type: 'array', items: { type: 'string' } } as const;
 export function gitStatusTool(workspace: Workspace): Tool {
   return tool({
     name: 'git_status',
-    description: 'Tells the branch and which files are staged, changed, unknown to git or in conflict.',
+    description: 'Shows the branch and which files are staged, changed, unknown to git or in conflict.',
     input: { type: 'object', properties: {}, additionalProperties: false },
     output: {
       type: 'object',

@@ -42,7 +42,7 @@ export class Git {
   static async open(workspace: Workspace, { signal }: Pick<Call, 'signal'>): Promise<Git> {
     const { root } = workspace;
     if (workspace.programs.git === undefined) {
-      throw new PlugboardError('START_FAILED', 'git is not installed.', {
+      throw new PlugboardError('START_FAILED', 'git is not installed', {
         hint: 'Install git to use this tool.',
       });
     }
@@ -83,7 +83,7 @@ export class Git {
 
   /** Resolves a revision to a commit hash, which git cannot interpret as an option. */
   async commitOf(revision: string, options: GitRun): Promise<string> {
-    const bad = badPath(`${JSON.stringify(revision)} names no commit.`, 'Use git_log to see the commits.');
+    const bad = badPath(`${JSON.stringify(revision)} names no commit`, 'Use git_log to see the commits.');
     if (revision.startsWith('-') || revision.includes('\0')) throw bad;
     const { code, stdout } = await this.run(
       ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`],
@@ -130,7 +130,7 @@ export class Git {
 }
 
 function complaintOf({ stderr, stdout, timedOut }: Ended): Error {
-  if (timedOut) return new PlugboardError('TIMEOUT', `git took longer than ${GIT_MS} ms.`);
+  if (timedOut) return new PlugboardError('TIMEOUT', `git took longer than ${GIT_MS} ms`);
   const words = stderr.toString('utf8').trim() || stdout.toString('utf8').trim();
   const text = clean(words.replace(/^(fatal|error): /, ''), { max: MAX_COMPLAINT_CHARS });
   return new PlugboardError('INVALID_ARGUMENTS', `git: ${text || 'it failed without a word'}`);

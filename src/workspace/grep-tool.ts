@@ -98,7 +98,7 @@ export function grepTool(workspace: Workspace): Tool {
       };
       const found = await search(workspace, target, job, call);
       const prefix = target.shown === '.' ? '' : `${target.shown}/`;
-      return told(found, (path) => `${prefix}${path}`, job);
+      return resultOf(found, (path) => `${prefix}${path}`, job);
     },
   });
 }
@@ -176,7 +176,7 @@ function leadsInside(root: Workspace['root'], path: string): boolean {
   }
 }
 
-function told(found: Searched, named: (path: string) => string, job: GrepJob): ToolResult {
+function resultOf(found: Searched, named: (path: string) => string, job: GrepJob): ToolResult {
   const all = found.rows.map((row) => ({ ...row, path: named(row.path) })).sort(byPlace);
   const rows = all.slice(0, fitting(all));
   const matches = rows.filter(({ isMatch }) => isMatch).map(({ path, line, text }) => ({ path, line, text }));

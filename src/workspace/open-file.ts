@@ -79,7 +79,7 @@ export function replaceFile(root: Root, place: Place, text: string, expected?: S
     const before = lstatSync(folder.at(name), { throwIfNoEntry: false });
     if (before !== undefined && !before.isFile()) throw notAFile(before, place.shown);
     if (expected !== undefined && !isSame(before, expected)) {
-      throw badPath(`${place.shown} was changed by another program at the same time.`, 'Read it again.');
+      throw badPath(`${place.shown} was changed by another program at the same time`, 'Read it again.');
     }
     const temporary = writeAside(folder, text, before);
     try {
@@ -130,8 +130,8 @@ function isSame(now: Stats | undefined, then: Stats): boolean {
 }
 
 function notAFile(stats: Stats, shown: string): Error {
-  if (stats.isDirectory()) return badPath(`${shown} is a folder.`, 'Use list to see what is in it.');
+  if (stats.isDirectory()) return badPath(`${shown} is a folder`, 'Use list to see what is in it.');
   if (stats.isSymbolicLink())
-    return badPath(`${shown} became a link while it was being opened.`, 'Try again.');
-  return badPath(`${shown} is not a regular file.`, 'Pipes, sockets and devices are left alone.');
+    return badPath(`${shown} became a link while it was being opened`, 'Try again.');
+  return badPath(`${shown} is not a regular file`, 'Pipes, sockets and devices are left alone.');
 }

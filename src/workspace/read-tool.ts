@@ -111,5 +111,5 @@ function noteOn({ offset, line, isCut, isEnd, keptBytes }: Progress): string {
 }
 
 function pastEnd(shown: string, offset: number): Error {
-  return badPath(`${shown} has fewer than ${offset} lines.`, 'Give a smaller offset.');
+  return badPath(`${shown} has fewer than ${offset} lines`, 'Give a smaller offset.');
 }

@@ -83,7 +83,7 @@ function argumentsOf(job: GrepJob): readonly string[] {
 
 function complaint(stderr: string): Error {
   const text = clean(stderr, { max: MAX_ERROR_CHARS }).trim();
-  if (text === '') return new PlugboardError('INTERNAL', 'ripgrep failed without a word.');
+  if (text === '') return new PlugboardError('INTERNAL', 'Ripgrep failed without an error message');
   return badPath(
     text,
     'The pattern is a regular expression as ripgrep knows it; literal takes it as plain text.',

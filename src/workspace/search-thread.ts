@@ -37,7 +37,7 @@ export function searchInThread({ clock }: Workspace, job: GlobJob | GrepJob, cal
       stopBeat();
       stopTimer();
       signal.removeEventListener('abort', onAbort);
-      reject(badPath('The search ended without a result.'));
+      reject(badPath('The search ended without a result'));
     });
     worker.on('message', (message: SearchMessage) => {
       switch (message.type) {

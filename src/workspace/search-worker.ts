@@ -33,12 +33,12 @@ interface Found {
   readonly name: string;
 }
 
-const tell = (message: SearchMessage): void => parentPort?.postMessage(message);
+const post = (message: SearchMessage): void => parentPort?.postMessage(message);
 
 try {
-  tell({ type: 'end', truncated: search(workerData as Job) });
+  post({ type: 'end', truncated: search(workerData as Job) });
 } catch (thrown) {
-  tell({ type: 'failed', message: thrown instanceof Error ? thrown.message : String(thrown) });
+  post({ type: 'failed', message: thrown instanceof Error ? thrown.message : String(thrown) });
 }
 
 /** Returns whether there are more results. */
@@ -49,7 +49,7 @@ function search(job: Job): boolean {
   let [searched, found] = [0, 0];
   for (const file of job.files === undefined ? walkAll(job) : listed(job, job.files)) {
     searched += 1;
-    if (searched % FILES_PER_PROGRESS === 0) tell({ type: 'progress', searched, total });
+    if (searched % FILES_PER_PROGRESS === 0) post({ type: 'progress', searched, total });
     if (matches !== undefined && !matches(file.path)) continue;
     if (finder === undefined) {
       if (found >= job.max) return true;
@@ -73,7 +73,7 @@ function isThere({ folder, name, path }: Found): boolean {
   const file = tryOpen(folder, name);
   if (file === undefined) return false;
   closeSync(file.fd);
-  tell({ type: 'files', paths: [path] });
+  post({ type: 'files', paths: [path] });
   return true;
 }
 
@@ -88,13 +88,13 @@ function lineFinder(job: GrepJob): (file: Found, room: number) => number | undef
     for (const [at, line] of lines.entries()) {
       if (!pattern.test(line)) continue;
       if (hits.length >= room) {
-        tellRows(path, lines, hits, job);
+        postRows(path, lines, hits, job);
         return undefined;
       }
       hits.push(at);
       if (job.filesOnly) break;
     }
-    tellRows(path, lines, hits, job);
+    postRows(path, lines, hits, job);
     return hits.length;
   };
 }
@@ -113,10 +113,10 @@ function linesIn(folder: PinnedFolder, name: string): readonly string[] | undefi
   }
 }
 
-function tellRows(path: string, lines: readonly string[], hits: readonly number[], job: GrepJob): void {
+function postRows(path: string, lines: readonly string[], hits: readonly number[], job: GrepJob): void {
   if (hits.length === 0) return;
   if (job.filesOnly) {
-    tell({ type: 'files', paths: [path] });
+    post({ type: 'files', paths: [path] });
     return;
   }
   const matching = new Set(hits);
@@ -132,7 +132,7 @@ function tellRows(path: string, lines: readonly string[], hits: readonly number[
       const shown = text.length > MAX_ROW_CHARS ? `${text.slice(0, MAX_ROW_CHARS)}…` : text;
       return { path, line: at + 1, text: shown, isMatch: matching.has(at) };
     });
-  tell({ type: 'rows', rows });
+  post({ type: 'rows', rows });
 }
 
 /** Returns undefined for links, pipes and unreadable files. */

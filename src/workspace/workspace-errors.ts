@@ -8,20 +8,20 @@ export function badPath(message: string, hint?: string): PlugboardError {
 }
 
 export function outside(given: string): PlugboardError {
-  return new PlugboardError('DENIED', `${JSON.stringify(given)} leads out of the project.`, {
+  return new PlugboardError('DENIED', `${JSON.stringify(given)} leads out of the project`, {
     hint: 'Only files inside the project can be reached; links are followed as long as they stay inside.',
   });
 }
 
 /** A folder was replaced between its check and its use. */
 export function swapped(): PlugboardError {
-  return new PlugboardError('DENIED', 'A folder on the way was replaced while it was being opened.', {
+  return new PlugboardError('DENIED', 'A folder on the way was replaced while it was being opened', {
     hint: 'Try again when nothing else moves files there.',
   });
 }
 
 export function notWritable(shown: string): PlugboardError {
-  return new PlugboardError('DENIED', `${shown} belongs to git itself and is not written by this tool.`, {
+  return new PlugboardError('DENIED', `${shown} belongs to git itself and is not written by this tool`, {
     hint: 'Files under .git decide what git runs; git_commit and the shell are the ways to change a repository.',
   });
 }
@@ -44,7 +44,7 @@ export function asFileError(thrown: unknown, shown: string): PlugboardError {
   if (thrown instanceof PlugboardError) return thrown;
   const code = errorCode(thrown) ?? 'unknown';
   const hint = code === 'ENOENT' ? 'list and glob show what is there.' : undefined;
-  return new PlugboardError('INVALID_ARGUMENTS', `${shown}: ${SENTENCES[code] ?? `it failed (${code})`}.`, {
+  return new PlugboardError('INVALID_ARGUMENTS', `${shown}: ${SENTENCES[code] ?? `it failed (${code})`}`, {
     hint,
     cause: thrown,
   });

@@ -43,7 +43,7 @@ it.each<[Name, unknown, string, string]>([
     'toOpenAI',
     { tools: { x: { inputSchema: 3 } } },
     '"tools" must be tools whose "inputSchema" is a JSON Schema',
-    'It is 3. ("x")',
+    '"x": It is 3.',
   ],
   ['toLangChain', { tools: {} }, '"tools" must be a list of tools', 'It is of type object.'],
   ['toLangChain', { tool: () => ({}), interrupt: 3 }, '"interrupt" must be a function', 'It is 3.'],

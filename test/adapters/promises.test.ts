@@ -323,7 +323,7 @@ it('OpenAI: the model receives an error for arguments that are not JSON', async 
     output: JSON.stringify({
       error: {
         code: 'INVALID_ARGUMENTS',
-        message: 'the arguments of the call are not a JSON object',
+        message: 'The arguments of the call are not a JSON object',
         hint: 'Send the arguments again as one complete JSON object.',
       },
     }),

@@ -99,10 +99,10 @@ it('typed: a result that does not fit is an error, text is read as JSON, and fai
   });
   await expect(tools.s__text()).rejects.toMatchObject({
     code: 'PROTOCOL_ERROR',
-    message: expect.stringMatching(/^the result of s__text does not fit its outputSchema: n: /),
+    message: expect.stringMatching(/^The result of s__text does not fit its outputSchema: n: /),
   });
   await expect(tools.mcp__s__words()).rejects.toMatchObject({
-    message: 'the result of mcp__s__words does not fit its outputSchema: it has no structured content',
+    message: 'The result of mcp__s__words does not fit its outputSchema: it has no structured content',
   });
   expect(await tools.mcp__s__fails()).toMatchObject({ content: [text('no')], isError: true });
   // The limit is for the model's text.

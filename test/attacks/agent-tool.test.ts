@@ -159,7 +159,7 @@ describe('A27: arguments of a call', () => {
       expect({ cwd, ...(await agent({ cwd })) }).toMatchObject({
         cwd,
         isError: true,
-        text: expect.stringContaining('is not a folder that this gateway works in'),
+        text: expect.stringContaining('is outside the folders of this gateway'),
       });
     expect(own.requests).toEqual([]);
     for (const cwd of [join(place.project, 'sub'), allowed])

@@ -80,7 +80,7 @@ it('A31: an agent that lists the pending questions is not a person who looks', a
     ),
   );
   const refused = textOf(await gateway.mcp(agent, 'tools/call', CALL, await gateway.session(agent)));
-  expect([statuses, refused]).toEqual([[401, 401, 401], expect.stringContaining('has to be approved')]);
+  expect([statuses, refused]).toEqual([[401, 401, 401], expect.stringContaining('must be approved')]);
   row(
     'lists the pending questions, so that a person seems to look',
     '200; its call waits for an answer',

@@ -63,7 +63,7 @@ it('A44: no command writes through it, and each reports the reason', async () =>
   });
   await expect(host.save('evil', ENTRY, { scope: 'project' })).rejects.toMatchObject({
     code: 'CONFIG_UNWRITABLE',
-    message: `${place.projectFile} cannot be written: it is a link that leads out of the project.`,
+    message: `${place.projectFile} cannot be written: it is a link that leads out of the project`,
   });
   await host.close();
   expect([readFileSync(victim, 'utf8'), lstatSync(place.projectFile).isSymbolicLink()]).toEqual([

@@ -312,7 +312,7 @@ describe('plugboard pins', () => {
           '      accept it: plugboard pins sums add --accept',
           '',
         ].join('\n'),
-        stderr: expect.stringContaining('"pins" has no effect in a project file.'),
+        stderr: expect.stringContaining('"pins" has no effect in a project file'),
       });
       expect((await place.run(['pins', 'sums', '--accept'])).stdout).toContain(
         'Accepted: it is used as shown above.',

@@ -126,7 +126,7 @@ async function onNaivePage({ method, params, times = 1 }: HostileQuestion): Prom
   return found;
 }
 
-/** Two servers behind a gateway: one whose tool has to be approved, and one that asks what a test gave it. */
+/** Two servers behind a gateway: one whose tool must be approved, and one that asks what a test gave it. */
 function twoServers(): Promise<ManagedGateway> {
   const bank = scriptedServer({ tools: { pay: () => 'paid' } });
   const evil = scriptedServer({

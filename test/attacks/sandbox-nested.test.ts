@@ -233,15 +233,15 @@ describe('A37: folders above a protected place', () => {
     mkdirSync(join(dir, 'elsewhere'));
     symlinkSync('../elsewhere', join(project, 'tools'));
     git('config', 'core.hooksPath', 'tools/hooks');
-    expect(await failure()).toBe(`${project}/tools is a link, which cannot be protected.`);
+    expect(await failure()).toBe(`${project}/tools is a link, which cannot be protected`);
     expect(readdirSync(join(dir, 'elsewhere'))).toEqual([]);
     git('config', 'core.hooksPath', '.');
-    expect(await failure()).toBe(`${project} is itself a folder of git hooks, which cannot be protected.`);
+    expect(await failure()).toBe(`${project} is itself a folder of git hooks, which cannot be protected`);
     git('config', '--unset', 'core.hooksPath');
     const many = Array.from({ length: 200 }, (_none, at) => `[submodule "${at}"]\n\tpath = libs/${at}/x\n`);
     write('.gitmodules', many.join(''));
     expect(await failure()).toBe(
-      `${project} has more than 256 places to protect (submodules, folders of hooks, and the folders above them).`,
+      `${project} has more than 256 places to protect (submodules, folders of hooks, and the folders above them)`,
     );
     expect(readdirSync(project).sort()).toEqual(['.git', '.gitmodules', 'tools']);
   });

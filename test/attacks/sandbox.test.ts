@@ -166,7 +166,7 @@ describe('A29: a confined server that is root', () => {
     );
     expect(JSON.parse(stdout)).toEqual([
       'START_FAILED',
-      'The sandbox that its entry asks for is not available: bubblewrap does not confine here: it keeps capabilities.',
+      'The sandbox that its entry asks for is not available: bubblewrap does not confine here: it keeps capabilities',
     ]);
   });
 });

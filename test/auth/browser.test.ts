@@ -102,7 +102,7 @@ describe('opening a browser', () => {
     expect(error.toJSON()).toEqual({
       code: 'EGRESS_REFUSED',
       message:
-        'The server sent us to http://169.254.169.254, which was not contacted: it is not an https address.',
+        'The server sent us to http://169.254.169.254, which was not contacted: it is not an https address',
       server: 'docs',
       hint: "If you trust that address, name it yourself: oauth.authorizationUrl and oauth.tokenUrl in the server's entry.",
     });

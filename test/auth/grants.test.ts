@@ -186,7 +186,7 @@ describe('grants without a person', () => {
     const error = await failure(async () => world.auth(entry).headers());
     expect([error.code, error.message]).toEqual([
       'CONFIG_INVALID',
-      `The entry of "docs" has an oauth.grant that cannot be used: ${reason}.`,
+      `The entry of "docs" has an oauth.grant that cannot be used: ${reason}`,
     ]);
   });
 });

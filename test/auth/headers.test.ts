@@ -53,7 +53,7 @@ describe('configured credentials', () => {
     const auth = (await world()).auth({ url, headersFromEnv: { 'X-Key': 'DOCS_KEY' } });
     expect((await failure(async () => auth.headers())).toJSON()).toEqual({
       code: 'CONFIG_INVALID',
-      message: 'The header X-Key of "docs" comes from the variable DOCS_KEY, which is not set.',
+      message: 'The header X-Key of "docs" comes from the variable DOCS_KEY, which is not set',
       server: 'docs',
       hint: 'Set DOCS_KEY, then try again.',
     });
@@ -80,17 +80,15 @@ describe('configured credentials', () => {
     const byVariable = await failure(here.auth({ url, bearerTokenEnvVar: 'TOKEN' }).challenged(refused));
     expect(byVariable.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" refused the credentials from the variable TOKEN (401).',
+      message: 'The server "docs" refused the credentials from the variable TOKEN (401)',
       server: 'docs',
       hint: 'Put a valid value into the variable TOKEN.',
     });
     const unset = await failure(here.auth({ url, bearerTokenEnvVar: 'UNSET' }).challenged(refused));
-    expect(unset.message).toBe(
-      'The server "docs" takes its token from the variable UNSET, which is not set.',
-    );
+    expect(unset.message).toBe('The server "docs" takes its token from the variable UNSET, which is not set');
     const byHeader = await failure(here.auth({ url, headers: { Authorization: 'x' } }).challenged(refused));
     expect(byHeader.message).toBe(
-      'The server "docs" refused the credentials from the Authorization header of its entry (401).',
+      'The server "docs" refused the credentials from the Authorization header of its entry (401)',
     );
     const off = await failure(here.auth({ url, oauth: false }).challenged(refused));
     expect(off.message).toBe(
@@ -120,7 +118,7 @@ describe('headersHelper', () => {
     const error = await failure(
       auth.challenged({ status: 401, wwwAuthenticate: undefined, refused: 'Bearer same' }),
     );
-    expect(error.message).toBe('The server "docs" refused the credentials from its headersHelper (401).');
+    expect(error.message).toBe('The server "docs" refused the credentials from its headersHelper (401)');
   });
 
   it.each([
@@ -133,7 +131,7 @@ describe('headersHelper', () => {
     const auth = (await world()).auth({ url, headersHelper });
     expect((await failure(async () => auth.headers())).toJSON()).toEqual({
       code: 'AUTH_FAILED',
-      message: `The headersHelper of "docs" failed: ${reason}.`,
+      message: `The headersHelper of "docs" failed: ${reason}`,
       server: 'docs',
       hint: 'Run the command of its headersHelper by hand to see what is wrong.',
     });
@@ -146,7 +144,7 @@ describe('headersHelper', () => {
     const error = await failure(
       runHeadersHelper({ server: 'docs', url, command, env: here.env, timeoutMs: 500 }),
     );
-    expect(error.message).toBe('The headersHelper of "docs" failed: it took longer than 10 seconds.');
+    expect(error.message).toBe('The headersHelper of "docs" failed: it took longer than 10 seconds');
     const started = (await readFile(pids, 'utf8')).trim().split('\n').map(Number);
     expect(started).toHaveLength(2);
     await expect.poll(() => started.map(isRunning), SOON).toEqual([false, false]);

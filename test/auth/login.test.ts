@@ -201,7 +201,7 @@ describe('a login', () => {
   it('is refused when the server describes another server than itself', async () => {
     const { as, world } = await setUp({ resourceMetadata: { resource: 'https://evil.example/mcp' } });
     const error = await failure(world.auth({ url: as.url }).login());
-    expect(error.message).toContain('it describes another server than itself');
+    expect(error.message).toContain('it describes another server, so no login was started');
     expect(as.log.filter(({ to }) => to === 'as')).toEqual([]);
   });
 
@@ -209,10 +209,14 @@ describe('a login', () => {
   it('reports only the code of a denial', async () => {
     const { as, world } = await setUp({ denies: 'access_denied' });
     const error = await failure(world.auth({ url: as.url }).login());
-    expect(error.message).toBe('The login to "docs" failed: the authorization server said access_denied.');
+    expect(error.message).toBe(
+      'The login to "docs" failed: the authorization server responded with access_denied.',
+    );
     as.rules['denies'] = '<script>alert(1)</script>\u001b[2J';
     const evil = await failure(world.auth({ url: as.url }).login());
-    expect(evil.message).toBe('The login to "docs" failed: the authorization server said unknown error.');
+    expect(evil.message).toBe(
+      'The login to "docs" failed: the authorization server responded with unknown error.',
+    );
   });
 
   it('ends when it is cancelled, and after five minutes', async () => {
@@ -279,9 +283,9 @@ describe('which data each party receives', () => {
     const alone = await failure(world.auth({ url: as.url, oauth: machine }).login());
     expect([off.code, off.message, alone.code, alone.message]).toEqual([
       'USAGE',
-      'The server "docs" has "oauth": false in its entry, so there is nothing to log in to.',
+      'The server "docs" has "oauth": false in its entry, so there is nothing to log in to',
       'USAGE',
-      'The server "docs" gets its tokens by itself, so there is nothing to log in to.',
+      'The server "docs" gets its tokens by itself, so there is nothing to log in to',
     ]);
   });
 
@@ -293,7 +297,7 @@ describe('which data each party receives', () => {
     expect((await failure(call(auth, as.url))).code).toBe('NEEDS_AUTH');
     expect((await failure(auth.login())).toJSON()).toEqual({
       code: 'AUTH_FAILED',
-      message: `No login can be kept: ${join(world.home.run, 'logins')} cannot be written.`,
+      message: `No login can be kept: ${join(world.home.run, 'logins')} cannot be written`,
       server: 'docs',
       hint: 'Make this folder writable, or point PLUGBOARD_HOME at one that is.',
     });
@@ -432,7 +436,7 @@ describe('registration', () => {
     const error = await failure(world.auth({ url: as.url }).login());
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_CLIENT_REGISTRATION',
-      message: 'The authorization server of "docs" does not let programs register themselves.',
+      message: 'The authorization server of "docs" does not let programs register themselves',
       server: 'docs',
       hint: 'Register an application there with the redirect address http://127.0.0.1:<port>/oauth/callback, give oauth: { clientId, callbackPort } in the entry (and clientSecret if there is one), and call host.login("docs").',
     });
@@ -446,7 +450,7 @@ describe('registration', () => {
     );
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" is GitHub\'s: it takes a personal access token instead of a login.',
+      message: 'The server "docs" is GitHub\'s: it takes a personal access token instead of a login',
       server: 'docs',
       hint: 'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and name that in the entry: bearerTokenEnvVar: "GITHUB_TOKEN".',
     });
@@ -625,7 +629,9 @@ describe('a changed authorization server', () => {
     old.as.rules['resourceMetadata'] = { authorization_servers: [fresh.as.issuer] };
     old.as.expire();
     const swapped = await failure(auth.login());
-    expect(swapped.message).toBe('The login to "docs" failed: the authorization server said invalid_target.');
+    expect(swapped.message).toBe(
+      'The login to "docs" failed: the authorization server responded with invalid_target.',
+    );
     const seen = JSON.stringify(fresh.as.log);
     for (const secret of [...oldSecrets, ...oldClient]) expect(seen).not.toContain(secret);
     expect(fresh.as.log.filter(({ path }) => path === '/register')).toHaveLength(1);

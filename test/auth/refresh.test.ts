@@ -235,7 +235,7 @@ describe('a refresh that fails', () => {
     const error = await failure(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'CONNECT_FAILED',
-      message: `${as.issuer} could not be reached (ECONNRESET).`,
+      message: `${as.issuer} could not be reached (ECONNRESET)`,
       server: 'docs',
       hint: 'Check the network, then try again.',
     });
@@ -299,7 +299,7 @@ describe('more rights', () => {
     const error = await failure(call(auth, as.url));
     expect(error.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: 'The server "docs" requires more rights than its login has (write).',
+      message: 'The server "docs" requires more rights than its login has (write)',
       server: 'docs',
       hint: 'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
     });

@@ -322,7 +322,7 @@ describe('CAL-2: answers', () => {
       code: 'APPROVAL_REQUIRED',
       message: 'mcp__s__echo was not called: approve() failed: no terminal',
       server: 's',
-      hint: 'It has to answer, and not to throw, when it cannot ask.',
+      hint: 'It must return an answer instead of throwing if it cannot ask.',
     });
     expect(broken.events('answer')).toEqual([{ id: 'q1', kind: 'approval', answer: 'failed' }]);
     await broken.host.close();
@@ -333,7 +333,7 @@ describe('CAL-2: answers', () => {
     const logged: unknown[] = [];
     made.host.on('log', ({ level, message }) => void logged.push([level, message]));
     const refused = await failure(made.host.call('mcp__s__echo'));
-    const message = 'mcp__s__echo has to be approved: this server is not marked "trusted": true';
+    const message = 'mcp__s__echo must be approved: this server is not marked "trusted": true';
     expect(refused.toJSON()).toEqual({
       code: 'APPROVAL_REQUIRED',
       message,

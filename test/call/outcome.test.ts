@@ -313,7 +313,7 @@ describe('faults during a call', () => {
         isError: false,
       },
     ],
-    ['content that is no list', { content: 'x' }, { content: [text('x')], isError: false }],
+    ['content that is not a list', { content: 'x' }, { content: [text('x')], isError: false }],
     ['_meta that is no object', { content: [], _meta: [1] }, { content: [], isError: false }],
     ['nothing at all', {}, { content: [], isError: false }],
   ])('F57: %s', async (_what, raw, result) => {
@@ -389,7 +389,7 @@ describe('faults during a call', () => {
     await world.host.close();
     expect((await failure(world.host.call('mcp__s__echo'))).toJSON()).toEqual({
       code: 'CANCELLED',
-      message: 'the call was cancelled: the host was closed',
+      message: 'The call was cancelled: the host was closed',
     });
   });
 
@@ -397,7 +397,7 @@ describe('faults during a call', () => {
     const world = await scriptedHost();
     expect((await failure(world.host.call('mcp__s__ecko'))).toJSON()).toEqual({
       code: 'UNKNOWN_TOOL',
-      message: 'there is no tool called "mcp__s__ecko"',
+      message: 'There is no tool called "mcp__s__ecko"',
       hint: 'Did you mean mcp__s__echo?',
     });
     expect(world.events('call.begin')).toEqual([]);

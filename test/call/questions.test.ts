@@ -323,7 +323,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
       },
     });
     const answer = await answerOf(made).catch((error) => error.message);
-    expect(answer).toContain('the url elicitation is refused: its address hides its host behind a user name');
+    expect(answer).toContain('The url elicitation is refused: its address hides its host behind a user name');
     expect(asked).toBe(0);
     await made.host.close();
   });
@@ -430,7 +430,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
     for (const question of [form, url, sampling, { method: 'roots/list', params: {} }]) {
       const made = await asking(era, question, {});
       const answer = await answerOf(made).catch((error) => `${error.detail.rpcCode} ${error.message}`);
-      expect(answer).toContain(`this client does not serve ${question.method}`);
+      expect(answer).toContain(`This client does not serve ${question.method}`);
       const opening = made.server.received.find(
         (message) =>
           'method' in message && message.method === (era === 'legacy' ? 'initialize' : 'server/discover'),
@@ -444,7 +444,7 @@ describe.each<Era>(['legacy', 'modern'])('CAL-3: questions of a %s server', (era
   it('`elicitation: "never"` declares nothing and asks no one', async () => {
     const made = await asking(era, form, { elicitation: 'never', elicit: () => expect.fail('asked') });
     const answer = await answerOf(made).catch((error) => error.message);
-    expect(answer).toContain('this client does not serve elicitation/create');
+    expect(answer).toContain('This client does not serve elicitation/create');
     await made.host.close();
   });
 
@@ -521,7 +521,7 @@ describe('CAL-3: a server cannot use up the model', () => {
 
   it('a rate a minute', async () => {
     const made = await scriptedHost({ server: loop(200), sample: () => completion });
-    const refused = `${MAX_SAMPLES_PER_MINUTE}: -1 the limit of ${MAX_SAMPLES_PER_MINUTE} completions a minute for a server is reached`;
+    const refused = `${MAX_SAMPLES_PER_MINUTE}: -1 The limit of ${MAX_SAMPLES_PER_MINUTE} completions a minute for a server is reached`;
     expect(await answerOf(made)).toBe(refused);
     await made.clock.advance(60_000);
     expect(await answerOf(made)).toBe(refused);
@@ -537,7 +537,7 @@ describe('CAL-3: a server cannot use up the model', () => {
       },
     });
     expect(await answerOf(made)).toBe(
-      `${MAX_SAMPLES_PER_CALL}: -1 the limit of ${MAX_SAMPLES_PER_CALL} completions in one call for a server is reached`,
+      `${MAX_SAMPLES_PER_CALL}: -1 The limit of ${MAX_SAMPLES_PER_CALL} completions in one call for a server is reached`,
     );
     await made.host.close();
   });
@@ -563,7 +563,7 @@ describe('CAL-3: a server cannot use up the model', () => {
   it.each<[string, Record<string, unknown>, unknown, string]>([
     ['messages that are none', { messages: 'hi', maxTokens: 1 }, completion, '-32602'],
     ['tools, which were not offered', { ...sampling.params, tools: [] }, completion, '-32602'],
-    ['an answer that is no completion', sampling.params, { text: 'hello' }, '-32603 the completion failed'],
+    ['an answer that is no completion', sampling.params, { text: 'hello' }, '-32603 The completion failed'],
   ])('%s', async (_what, params, given, refused) => {
     const made = await asking('legacy', { method: sampling.method, params }, { sample: () => given });
     expect(await answerOf(made)).toContain(refused);
@@ -571,7 +571,7 @@ describe('CAL-3: a server cannot use up the model', () => {
   });
 });
 
-describe('an address that has to be visited first (-32042)', () => {
+describe('an address that must be visited first (-32042)', () => {
   const server = (calls: string[]) =>
     scriptedServer({
       eras: 'legacy',

@@ -72,7 +72,7 @@ describe.each(['modern', 'legacy'] as const)('a session that ends (%s)', (era) =
     expect((await Promise.all(calls)).map((error) => error.toJSON())).toEqual(
       [1, 2].map(() => ({
         code: 'CANCELLED',
-        message: `the call was cancelled: the session ${one.id} has ended`,
+        message: `The call was cancelled: the session ${one.id} has ended`,
         server: 's',
       })),
     );

@@ -127,7 +127,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     const cancelled = await make(worker(era, { states: [{ status: 'working' }, { status: 'cancelled' }] }));
     expect(await run(cancelled)).toMatchObject({
       code: 'CANCELLED',
-      message: 'the server cancelled the task',
+      message: 'The server cancelled the task',
     });
     expect(sent(cancelled.server, 'tasks/cancel')).toEqual([]);
     await cancelled.host.close();

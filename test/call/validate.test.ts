@@ -305,7 +305,7 @@ describe('the stage', () => {
       {
         server: 's',
         level: 'warning',
-        message: 'add: its structured output is not what it promised: sum must be a number',
+        message: 'add: its structured output does not match its outputSchema: sum must be a number',
       },
     ]);
   });

@@ -70,7 +70,7 @@ describe.each(ERAS)('prompts of a %s server', (era) => {
     await expect(host.prompt('docs', 'review', { style: 'terse' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',
       server: 'docs',
-      message: 'the prompt review of docs needs file',
+      message: 'The prompt review of docs needs file',
       hint: 'It takes <file> [focus] [style].',
     });
     expect(count(docs, 'prompts/get')).toBe(1);
@@ -166,7 +166,7 @@ describe('slash commands', () => {
   });
 
   it.each([
-    ['', 'the prompt review of docs needs file', 'It takes <file> [focus] [style].'],
+    ['', 'The prompt review of docs needs file', 'It takes <file> [focus] [style].'],
     [
       ' a b c d',
       '/mcp__docs__review takes <file> [focus] [style], with 4 given',

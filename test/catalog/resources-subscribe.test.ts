@@ -82,7 +82,7 @@ describe.each(ERAS)('subscriptions to a %s server', (era) => {
     await expect(host.subscribe('docs', URI, () => {})).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',
       server: 'docs',
-      message: 'docs does not tell about changes of its resources',
+      message: 'docs does not report changes of its resources',
     });
     expect(count(docs, 'resources/subscribe')).toBe(0);
   });

@@ -41,7 +41,7 @@ describe.each(ERAS)('resources of a %s server', (era) => {
       code: 'INVALID_ARGUMENTS',
       server: 'docs',
       message: 'docs has no resource "file:///no.md": No file:///no.md here',
-      hint: 'host.resources("docs") lists what it offers.',
+      hint: 'host.resources("docs") lists them.',
     });
   });
 
@@ -265,7 +265,7 @@ describe('reading', () => {
     await expect(host.read('docs', 'x://secret')).rejects.toMatchObject({
       code: 'PROTOCOL_ERROR',
       server: 'docs',
-      message: 'this client does not serve elicitation/create',
+      message: 'This client does not serve elicitation/create',
     });
   });
 

@@ -173,7 +173,7 @@ describe('SRV-4: an agent as a tool', () => {
   it('refuses what it cannot do, in words that a model can act on', async () => {
     await connect('Deny');
     const refused = [
-      [{ prompt: 'x', cwd: 'relative' }, 'cwd: has to be an absolute path'],
+      [{ prompt: 'x', cwd: 'relative' }, 'cwd: must be an absolute path'],
       [{ prompt: 'x', profile: 'readr' }, 'Did you mean reader?'],
       [{ prompt: 'x', config: { mcpServers: {} } }, 'config'],
       [{ prompt: '' }, 'prompt'],
@@ -220,8 +220,8 @@ describe('SRV-4: an agent as a tool', () => {
 
 describe('serve --agent', () => {
   it.each([
-    [['serve', '--agent'], 'No model was named.'],
-    [['serve', '--model', 'openai:x'], '--model belongs to --agent.'],
+    [['serve', '--agent'], 'No model was named'],
+    [['serve', '--model', 'openai:x'], '--model can only be used with --agent'],
   ])('%j is refused with a reason', async (args, reason) => {
     const { status, stderr } = await place.run(args);
     expect(status).toBe(2);

@@ -134,7 +134,7 @@ describe('UI-2: chat -p', () => {
     };
     const asking = await said({ ask: ['mcp__notes__*'], allow: ['mcp__notes__delete_note'] });
     expect(asking).toContain(
-      '✖ mcp__notes__delete_note N ms  mcp__notes__delete_note has to be approved: the rule "mcp__notes__*"',
+      '✖ mcp__notes__delete_note N ms  mcp__notes__delete_note must be approved: the rule "mcp__notes__*"',
     );
     expect(asking).toContain(
       'note: to allow mcp__notes__delete_note, remove or narrow the rule "mcp__notes__*" of permissions.ask in config.json.',
@@ -252,13 +252,13 @@ describe('UI-2: a model that fails', () => {
   });
 
   it.each([
-    [['-p', 'x'], 'No model was named.'],
-    [['-p', 'x', '--model', 'claude'], '"claude" is not the name of a model.'],
-    [['-p', 'x', '--model', 'http://127.0.0.1:1/v1'], 'does not say which model is meant'],
-    [['-p', ' ', '--model', 'openai:x'], 'The prompt is empty.'],
-    [['--model', 'openai:x'], 'Without a terminal, chat needs a prompt.'],
-    [['-p', 'x', '--resume'], 'There is no conversation to go on with.'],
-    [['-p', 'x', '--resume', '../../etc/passwd'], 'There is no conversation "../../etc/passwd".'],
+    [['-p', 'x'], 'No model was named'],
+    [['-p', 'x', '--model', 'claude'], '"claude" is not the name of a model'],
+    [['-p', 'x', '--model', 'http://127.0.0.1:1/v1'], 'does not name a model'],
+    [['-p', ' ', '--model', 'openai:x'], 'The prompt is empty'],
+    [['--model', 'openai:x'], 'Without a terminal, chat needs a prompt'],
+    [['-p', 'x', '--resume'], 'There is no conversation to resume'],
+    [['-p', 'x', '--resume', '../../etc/passwd'], 'There is no conversation "../../etc/passwd"'],
   ])('chat %j is refused with a reason', async (args, reason) => {
     const { status, stderr } = await place.run(['chat', ...args]);
     expect(status).toBe(2);

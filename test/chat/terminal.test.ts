@@ -56,7 +56,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.type('/exit');
     await screen.press('Enter');
     await screen.shows('left with 0');
-    expect(await screen.text()).toMatch(/Go on with: plugboard chat --resume [0-9a-f-]{36}/);
+    expect(await screen.text()).toMatch(/Continue with: plugboard chat --resume [0-9a-f-]{36}/);
   });
 
   it('resumes with the last exchange, breaks lines at words, and leaves at the second Ctrl-C', async () => {
@@ -77,7 +77,7 @@ describe('UI-2: chat in a terminal', () => {
     expect(await screen.text()).toContain(`${'code '.repeat(20).trim()}`);
     await screen.isWaiting();
     await screen.press('C-c');
-    await screen.shows('Press Ctrl-C again to leave (or Ctrl-D).');
+    await screen.shows('Press Ctrl-C again to quit (or Ctrl-D).');
     await screen.isWaiting();
     await screen.press('C-c');
     await screen.shows('left with 0');
@@ -121,7 +121,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.press('Enter');
     await screen.shows('mcp__notes__wait 1/4 waiting');
     await screen.press('C-c');
-    await screen.shows('The call is cancelled; Ctrl-C again ends the turn.');
+    await screen.shows('The call was cancelled. Press Ctrl-C again to end the turn.');
     await screen.shows('It was cancelled');
     await screen.press('C-c');
     await screen.shows(/Cancelled\.\s+›/);
@@ -174,7 +174,7 @@ describe('UI-2: chat in a terminal', () => {
     await screen.isWaiting();
     await screen.type('/nonsense');
     await screen.press('Enter');
-    await screen.shows('There is no command /nonsense. Type /help to see all of them.');
+    await screen.shows('Unknown command /nonsense. Type /help to see all of them.');
     expect(model.requests).toEqual([]);
   });
 });

@@ -159,80 +159,84 @@ describe('names', () => {
 
 describe('entries that cannot be added', () => {
   it.each([
-    ['nothing after the name', ['add', 'a'], 'The server has neither a command nor a url.'],
-    ['nothing after --', ['add', 'a', '--'], 'There is no command after --.'],
+    ['nothing after the name', ['add', 'a'], 'The server has neither a command nor a url'],
+    ['nothing after --', ['add', 'a', '--'], 'There is no command after --'],
     [
       'a url and a command',
       ['add', 'a', 'https://example.com', '--', 'x'],
-      'Unexpected "https://example.com" before --; the server\'s command comes after it.',
+      'Unexpected "https://example.com" before --; the server\'s command comes after it',
     ],
     [
       'another scheme',
       ['add', 'a', 'ftp://example.com/x'],
-      '"ftp://example.com/x" is not an http or https url.',
+      '"ftp://example.com/x" is not an http or https url',
     ],
     [
       'a url that is none',
       ['add', 'a', '-t', 'http', 'example.com'],
-      '"example.com" is not an http or https url.',
+      '"example.com" is not an http or https url',
     ],
     [
       'a url with arguments',
       ['add', 'a', 'https://example.com/mcp', 'x'],
-      'A server with a url takes no arguments, but "x" was given.',
+      'A server with a url takes no arguments, but "x" was given',
     ],
     [
       '--env with a url',
       ['add', 'a', 'https://example.com', '-e', 'A=1'],
-      '--env is for servers that are started by a command.',
+      '--env can only be used with a command',
     ],
-    ['--header with a command', ['add', 'a', '-H', 'A: b', '--', 'x'], '--header is for servers with a url.'],
+    [
+      '--header with a command',
+      ['add', 'a', '-H', 'A: b', '--', 'x'],
+      '--header can only be used with a url',
+    ],
     [
       '--transport http with a command',
       ['add', 'a', '-t', 'http', '--', 'x'],
-      '--transport http needs a url, but a command was given.',
+      '--transport http needs a url, but a command was given',
     ],
     [
       '--transport stdio with a url',
       ['add', 'a', '-t', 'stdio', 'https://example.com'],
-      '--transport stdio needs a command, but a url was given.',
+      '--transport stdio needs a command, but a url was given',
     ],
     [
       'a variable without a value',
       ['add', 'a', '-e', 'TOKEN', '--', 'x'],
-      '--env needs NAME=VALUE, not "TOKEN".',
+      '--env needs NAME=VALUE, not "TOKEN"',
     ],
     [
       'a header without a colon',
       ['add', 'a', 'https://example.com', '-H', 'X'],
-      '--header needs "Name: value" on one line.',
+      '--header needs "Name: value" on one line',
     ],
     [
       'a header with a line break',
       ['add', 'a', 'https://example.com', '-H', 'X: a\r\nY: b'],
-      '--header needs "Name: value" on one line.',
+      '--header needs "Name: value" on one line',
     ],
     [
       'a timeout that is no number',
       ['add', 'a', '--startup-timeout', '5s', '--', 'x'],
-      '--startup-timeout needs a whole number from 1 to 2147483647, not "5s".',
+      '--startup-timeout needs a whole number from 1 to 2147483647, not "5s"',
     ],
     [
       'a port out of range',
       ['add', 'a', 'https://example.com', '--callback-port', '70000'],
-      '--callback-port needs a whole number from 1 to 65535, not "70000".',
+      '--callback-port needs a whole number from 1 to 65535, not "70000"',
     ],
     [
       'JSON that ends too early',
       ['add-json', 'a', '{"command":'],
-      'The entry is not valid JSON: unexpected end of input.',
+      'The entry is not valid JSON: unexpected end of input',
     ],
     [
       'JSON with a mistake',
       ['add-json', 'a', '{command:"x"}'],
-      'The entry is not valid JSON, at character 2.',
+      'The entry is not valid JSON, at character 2',
     ],
-    ['JSON that is no object', ['add-json', 'a', '["x"]'], 'The entry has to be a JSON object.'],
+    ['JSON that is no object', ['add-json', 'a', '["x"]'], 'The entry must be a JSON object'],
   ])('%s', async (_what, args, message) => {
     expect(await refusal(args, place.userFile)).toEqual({
       status: 2,
@@ -255,7 +259,7 @@ describe('entries that cannot be added', () => {
       value: {
         error: {
           code: 'USAGE',
-          message: 'Unknown option "-y".',
+          message: 'Unknown option "-y"',
           hint: 'Put flags of the server itself after --: plugboard add <name> -- <command> [args…].',
         },
       },

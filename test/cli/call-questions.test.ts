@@ -126,7 +126,7 @@ describe('B4: a question of a server during `call`', () => {
     const url = 'https://example.com/pay?id=7';
     const asked = { server: 'shop', session: 's1', mode: 'url', message: 'Please pay', url, signal } as const;
     expect(await elicit(asked, 'q1')).toEqual({ action: 'cancel' });
-    expect(notes.join('')).toContain(`shop asked "Please pay" and to open ${url}, and no one can be asked`);
+    expect(notes.join('')).toContain(`shop asked "Please pay" and to open ${url}, and no one can answer`);
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe('B4: a question of a server during `call`', () => {
       status: 0,
       stdout: '{"action":"cancel"}',
       stderr:
-        'note: notes asked "Who are you?", and no one can be asked here (stdin is not a terminal): it was cancelled.\n',
+        'note: notes asked "Who are you?", and no one can answer here (stdin is not a terminal), so it was cancelled.\n',
     });
   });
 });

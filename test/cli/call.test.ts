@@ -63,16 +63,16 @@ describe('call', () => {
   });
 
   it.each([
-    [['txt=a'], 'The tool has no argument "txt".', 'Did you mean text=…? txt:=json sends it all the same.'],
+    [['txt=a'], 'The tool has no argument "txt"', 'Did you mean text=…? txt:=json sends it anyway.'],
     [
       ['--timout', '5'],
-      'The tool has no argument "timout".',
-      'Did you mean --timeout? timout:=json sends it all the same.',
+      'The tool has no argument "timout"',
+      'Did you mean --timeout? timout:=json sends it anyway.',
     ],
-    [['--colour', 'red'], 'The tool has no argument "colour".', /^It takes: count, /],
-    [['text=@gone.md'], 'text=@gone.md takes a file that cannot be read (ENOENT).', /text:='"@gone\.md"'/],
-    [['count=1', 'count=2'], 'count is given 2 times, and takes one value.', 'Give count once.'],
-    [['count=x'], 'count takes an integer, not "x".', 'For example count=2.'],
+    [['--colour', 'red'], 'The tool has no argument "colour"', /^It takes: count, /],
+    [['text=@gone.md'], 'text=@gone.md takes a file that cannot be read (ENOENT)', /text:='"@gone\.md"'/],
+    [['count=1', 'count=2'], 'count is given 2 times but takes one value', 'Give count once.'],
+    [['count=x'], 'count takes an integer, not "x"', 'For example count=2.'],
   ])('UI-7: %j is refused before the call', async (words, message, hint) => {
     const { status, value } = await place.json(['call', 'cli', 'args', ...words]);
     expect(status).toBe(2);
@@ -120,20 +120,20 @@ describe('call', () => {
   it.each([
     [
       ['ids=1,2'],
-      'ids takes a list whose items are each an integer, not "1,2".',
+      'ids takes a list whose items are each an integer, not "1,2"',
       "Write ids=1 ids=2, or ids:='[1,2]'.",
     ],
     [['ids=x'], /a list/, "Write ids=2, or ids:='[2]'."],
-    [['ratio=x'], 'ratio takes a number, not "x".', 'For example ratio=2.5.'],
-    [['level=x'], 'level takes a number, not "x".', 'For example level=1.'],
+    [['ratio=x'], 'ratio takes a number, not "x"', 'For example ratio=2.5.'],
+    [['level=x'], 'level takes a number, not "x"', 'For example level=1.'],
     [
       ['--message'],
-      '--message needs a value.',
+      '--message needs a value',
       /^Write --message and the value after it, or message=value\.$/,
     ],
-    [['--any', '--includeImage'], '--any needs a value.', /any=value/],
-    [['{"ratio":1}', 'message=a'], 'A JSON object cannot be mixed with other arguments.', /into the JSON/],
-    [['message=a', '-'], '- (JSON on stdin) cannot be mixed with other arguments.', /into the JSON/],
+    [['--any', '--includeImage'], '--any needs a value', /any=value/],
+    [['{"ratio":1}', 'message=a'], 'A JSON object cannot be mixed with other arguments', /into the JSON/],
+    [['message=a', '-'], '- (JSON on stdin) cannot be mixed with other arguments', /into the JSON/],
     ...[
       'ratio=9007199254740993',
       'ids=-9007199254740993',
@@ -169,7 +169,7 @@ describe('call', () => {
       value: {
         error: {
           code: 'USAGE',
-          message: 'The tool is missing.',
+          message: 'Missing argument <tool>',
           hint: 'Use: plugboard call <server> <tool>, or plugboard call <server.tool>.',
         },
       },
@@ -190,7 +190,7 @@ describe('call', () => {
       value: {
         error: {
           code: 'UNKNOWN_TOOL',
-          message: 'few has "echo", but its entry hides it ("disabledTools").',
+          message: 'few has "echo", but its entry hides it ("disabledTools")',
           hint: 'To call it, change "disabledTools" with plugboard edit few.',
         },
       },
@@ -237,7 +237,7 @@ describe('call', () => {
         error: {
           code: 'UNKNOWN_TOOL',
           server: 'echo',
-          message: 'echo has no tool called "ehco".',
+          message: 'echo has no tool called "ehco"',
           hint: 'Did you mean "echo"? Run plugboard tools echo to see all of them.',
         },
       },
@@ -263,7 +263,9 @@ describe('call', () => {
   it('F20: a server that dies in the call ends it with 3 and its stderr', async () => {
     const { status, stderr } = await place.run(['call', 'echo', 'crash']);
     expect(status).toBe(3);
-    expect(stderr).toMatch(/^error: .*code 7.*\nhint: .*\nits stderr ended with:\n {2}crashing, as asked\n$/);
+    expect(stderr).toMatch(
+      /^error: .*code 7.*\nhint: .*\nlast lines of its stderr:\n {2}crashing, as asked\n$/,
+    );
   });
 
   it('CAL-2: the mode "prompt" asks, which --yes answers; without a terminal it is refused', async () => {

@@ -120,7 +120,7 @@ describe('UI-1: candidates at the cursor', () => {
       'add x --scope=u': ['--scope=user\tonly you, in every project'],
       'serve --approvals ': [
         'client\tthe agent asks its own user',
-        'enforce\tPlugboard asks, whatever the agent does',
+        'enforce\tPlugboard asks, even if the agent does not',
       ],
       'call tools choose ': ['colour=\tThe colour\topen', 'loud=\t\topen', 'path=\t\topen'],
       'call tools choose colour=': ['colour=red\t', 'colour=green\t'],

@@ -131,7 +131,7 @@ describe('add', () => {
       status: 2,
       stdout: '',
       stderr:
-        'error: Server "files" exists already in local scope (<home>/config.json).\n' +
+        'error: Server "files" exists already in local scope (<home>/config.json)\n' +
         'hint:  Use --force to replace it, or choose another name.\n',
     });
     expect((await place.json(['get', 'files'])).value).toMatchObject({ entry: { command: 'one' } });
@@ -143,11 +143,11 @@ describe('add', () => {
     await place.run(['add', 'files', '--', 'one']);
     const weaker = await place.run(['add', 'files', '-s', 'user', '--', 'two']);
     expect(weaker.stderr).toBe(
-      'note: files of local scope (<home>/config.json) is stronger and stays in use here.\n',
+      'note: files in local scope (<home>/config.json) has precedence and is still used here.\n',
     );
     await place.run(['remove', 'files', '-s', 'local']);
     const stronger = await place.run(['add', 'files', '--', 'three']);
-    expect(stronger.stderr).toBe('note: it is used here in place of files of user scope.\n');
+    expect(stronger.stderr).toBe('note: it is used here instead of files in user scope.\n');
   });
 
   it('reports that an entry of the project without consent does not hide the new one', async () => {
@@ -158,7 +158,7 @@ describe('add', () => {
     );
     await place.run(['trust', 'notes', '--yes']);
     expect((await place.run(['add', 'notes', '-s', 'user', '--force', '--', 'mine'])).stderr).toBe(
-      'note: notes of project scope (<project>/.mcp.json) is stronger and stays in use here.\n',
+      'note: notes in project scope (<project>/.mcp.json) has precedence and is still used here.\n',
     );
   });
 
@@ -224,8 +224,8 @@ describe('remove', () => {
         error: {
           code: 'USAGE',
           server: 'files',
-          message: '"files" is configured in several scopes: project, user.',
-          hint: 'Say which: plugboard remove files -s project, or plugboard remove files -s user.',
+          message: '"files" is configured in several scopes: project, user',
+          hint: 'Choose one: plugboard remove files -s project, or plugboard remove files -s user.',
         },
       },
     });
@@ -241,11 +241,11 @@ describe('remove', () => {
       },
     });
     const removed = await place.run(['remove', 'files', '-s', 'project']);
-    expect(removed.stderr).toBe('note: files of user scope (<home>/config.json) is used here now.\n');
+    expect(removed.stderr).toBe('note: files in user scope (<home>/config.json) is used here now.\n');
     expect(place.read(place.projectFile)).toEqual({ mcpServers: {} });
     await place.run(['add', 'files', '-s', 'local', '--', 'y']);
     expect((await place.run(['remove', 'files', '-s', 'user'])).stderr).toBe(
-      'note: files of local scope (<home>/config.json) is still used here, as before.\n',
+      'note: files in local scope (<home>/config.json) is still used here, as before.\n',
     );
   });
 

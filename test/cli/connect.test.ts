@@ -205,9 +205,11 @@ describe('test', () => {
     expect(human.status).toBe(3);
     expect(human.stdout).toContain('✖');
     expect(human.stdout).toMatch(
-      /start .*\n.*negotiate .*\n.*start .*second try, for a server of an older version\n/,
+      /start .*\n.*negotiate .*\n.*start .*second attempt, for a server of an older version\n/,
     );
-    expect(human.stderr).toMatch(/^error: .*code 3.*\nhint: {2}.*\nits stderr ended with:\n {2}no luck\n$/);
+    expect(human.stderr).toMatch(
+      /^error: .*code 3.*\nhint: {2}.*\nlast lines of its stderr:\n {2}no luck\n$/,
+    );
   });
 
   it('CFG-4: a variable that is not set is a failed config phase', async () => {

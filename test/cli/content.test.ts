@@ -136,7 +136,7 @@ describe('read', () => {
     expect({ status, shown: await shown }).toEqual({
       status: 2,
       shown: [
-        'error: file:///p.png is binary (image/png) and would upset your terminal.',
+        'error: file:///p.png is binary (image/png) and cannot be printed on a terminal',
         'hint:  Write it to a file: plugboard read docs file:///p.png -o FILE',
         '',
       ].join('\r\n'),
@@ -164,7 +164,7 @@ describe('read', () => {
             code: 'INVALID_ARGUMENTS',
             server,
             message: `${server} has no resource "file:///no": No file:///no`,
-            hint: `Run plugboard resources ${server} to see what it offers.`,
+            hint: `Run plugboard resources ${server} to list them.`,
           },
         },
       });
@@ -230,7 +230,7 @@ describe('prompt', () => {
         error: {
           code: 'INVALID_ARGUMENTS',
           server: 'docs',
-          message: 'the prompt greet of docs needs who',
+          message: 'The prompt greet of docs needs who',
           hint: 'It takes <who> [how].',
         },
       },
@@ -241,7 +241,7 @@ describe('prompt', () => {
     });
     expect(await place.json(['prompt', 'docs', 'greet', 'you'])).toMatchObject({
       status: 2,
-      value: { error: { code: 'INVALID_ARGUMENTS', message: 'Cannot parse "you": expected key=value.' } },
+      value: { error: { code: 'INVALID_ARGUMENTS', message: 'Cannot parse "you": expected key=value' } },
     });
     expect(await place.json(['prompt', 'echo', 'greet'])).toMatchObject({
       status: 2,

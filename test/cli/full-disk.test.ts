@@ -24,7 +24,7 @@ describe('a stdout that takes nothing', () => {
   const failed = {
     status: 74,
     stderr:
-      'error: The output could not be written: ENOSPC: no space left on device, write.\nhint:  Make room on the disk, or write to another place.\n',
+      'error: The output could not be written: ENOSPC: no space left on device, write\nhint:  Make room on the disk, or write to another place.\n',
   };
 
   it('is a failure with a reason, with and without --json', () => {

@@ -79,8 +79,8 @@ describe('import', () => {
         '      + args[0]: "b"',
         '  = same   user     x',
         '  + fresh  user     ./new',
-        `      Its secret goes to config.json in plain text, as it is there (only you can read it). Use \${input:id} to keep it in the keyring.`,
-        '      fresh of local scope is stronger and stays in use here.',
+        `      Its secret is copied to config.json in plain text (only you can read it). Use \${input:id} to keep it in the keyring.`,
+        '      fresh in local scope has precedence and is still used here.',
         `      "./new" is a relative path, and fresh starts in a private folder, not in the project. Write an absolute path, or "\${PROJECT_DIR}/new" for the project you are in; "cwd": "." starts it in the project, once you have approved it there with plugboard trust.`,
         '      without envFile: Plugboard reads no such files; name its variables under "env" or "envVars".',
         '  ✖ odd',
@@ -182,7 +182,7 @@ describe('import', () => {
       question('perplexity-key', 'add', { question: key }),
       question('region', 'add', { question: region }),
       question('run', 'skip', {
-        reason: 'No server that is taken over uses it.',
+        reason: 'No imported server uses it.',
         question: { id: 'run', type: 'command', password: false },
       }),
     ]);

@@ -69,7 +69,7 @@ it('KIT-1: an empty folder is taken, a folder with anything in it is not, and no
     status: 2,
     stdout: '',
     stderr:
-      'error: <project>/notes is not empty.\nhint:  Name a new folder: nothing that exists is overwritten.\n',
+      'error: <project>/notes is not empty\nhint:  Name a new folder: nothing that exists is overwritten.\n',
   });
   expect(readdirSync(join(place.project, 'notes'))).toEqual(['a.txt']);
 });

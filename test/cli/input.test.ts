@@ -32,7 +32,7 @@ describe('input', () => {
       value: {
         error: {
           code: 'CONFIG_INVALID',
-          message: `Server "paint" needs a value for \${input:colour} (in "env.COLOUR"), which is not set.`,
+          message: `Server "paint" needs a value for \${input:colour} (in "env.COLOUR"), which is not set`,
           hint: 'Set it once: plugboard input set colour',
         },
       },
@@ -74,7 +74,9 @@ describe('input', () => {
     expect(await place.json(['input', 'set', 'colour'], { input: 'x' })).toMatchObject({
       status: 2,
       value: {
-        error: { hint: 'Say whose: plugboard input set colour theirs, or plugboard input set colour mine.' },
+        error: {
+          hint: 'Name the server: plugboard input set colour theirs, or plugboard input set colour mine.',
+        },
       },
     });
     await place.run(['input', 'set', 'colour', 'mine'], { input: VALUE });
@@ -94,9 +96,9 @@ describe('input', () => {
   });
 
   it.each([
-    [['set', 'nothing'], `No server uses \${input:nothing}.`],
-    [['set'], 'plugboard input set needs an id.'],
-    [['set', 'colour'], 'No value was given for colour.'],
+    [['set', 'nothing'], `No server uses \${input:nothing}`],
+    [['set'], 'plugboard input set needs an id'],
+    [['set', 'colour'], 'No value was given for colour'],
   ])('UI-1: input %j is answered with what is wrong', async (args, message) => {
     place.write(place.userFile, { mcpServers: { mine: teller } });
     expect(await place.json(['input', ...args])).toMatchObject({ status: 2, value: { error: { message } } });

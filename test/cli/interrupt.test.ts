@@ -44,7 +44,7 @@ describe('a signal', () => {
       expect({ status, stderr, value: JSON.parse(stdout) }).toEqual({
         status: 130,
         stderr: '',
-        value: { error: { code: 'CANCELLED', message: `Interrupted by ${signal}.` } },
+        value: { error: { code: 'CANCELLED', message: `Interrupted by ${signal}` } },
       });
       expect(pids.filter(isRunning)).toEqual([]);
     },
@@ -64,7 +64,7 @@ describe('a signal', () => {
       const { status, stdout } = await ended;
       expect({ status, value: JSON.parse(stdout) }).toEqual({
         status: 130,
-        value: { error: { code: 'CANCELLED', message: 'Interrupted by SIGINT.' } },
+        value: { error: { code: 'CANCELLED', message: 'Interrupted by SIGINT' } },
       });
       expect(pids.filter(isRunning)).toEqual([]);
     },

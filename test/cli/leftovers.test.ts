@@ -29,7 +29,7 @@ it('B6: the stored value of a removed server is named, listed and can be deleted
     stderr: 'note: the value of key is still stored. Delete it with: plugboard input remove key\n',
   });
   expect(existsSync(join(place.home, 'folders', 'a'))).toBe(false);
-  expect((await place.run(['input', 'list'])).stdout).toMatch(/^key +file +no server uses it$/m);
+  expect((await place.run(['input', 'list'])).stdout).toMatch(/^key +file +not used by any server$/m);
   expect((await place.json(['input', 'remove', 'key'])).value).toEqual({ id: 'key', removed: true });
   expect((await place.json(['input', 'list'])).value).toEqual({ inputs: [] });
 });

@@ -81,7 +81,7 @@ describe('lists next to a server that hangs', () => {
       second: [['crash'], expect.objectContaining({ unreached: [late('hangs')] })],
       search: expect.objectContaining({ unreached: [late('hangs')] }),
       stderr:
-        'warning: skipped hangs, which failed last time; run plugboard list to see why, or use --refresh to ask again.\n',
+        'warning: skipped hangs, which failed last time; run plugboard list to see why, or use --refresh to query again.\n',
       // What is known is not started again, and what hung is not tried again.
       started: [1, 1],
     });
@@ -154,7 +154,7 @@ describe('lists of servers that were here before', () => {
 
 it('names servers that failed in an earlier command in one line', () => {
   expect([skippedLine(['hang', 'dead', 'listens']), skippedLine(Array(12).fill('x'))]).toEqual([
-    'skipped 3 servers that failed last time (hang, dead, listens); run plugboard list to see why, or use --refresh to ask again.',
-    `skipped 12 servers that failed last time (${'x, '.repeat(10)}…); run plugboard list to see why, or use --refresh to ask again.`,
+    'skipped 3 servers that failed last time (hang, dead, listens); run plugboard list to see why, or use --refresh to query again.',
+    `skipped 12 servers that failed last time (${'x, '.repeat(10)}…); run plugboard list to see why, or use --refresh to query again.`,
   ]);
 });

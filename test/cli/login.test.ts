@@ -47,7 +47,7 @@ it('AUT-6: a server that requires a login is listed with the command, is used af
   const { status, stdout, stderr } = await logIn();
   expect({ status, stdout }).toEqual({
     status: 0,
-    stdout: 'Logged in to docs; the login is kept in <home>/credentials.json.\n',
+    stdout: 'Logged in to docs; the login is stored in <home>/credentials.json.\n',
   });
   expect((await place.json(['get', 'docs'])).value).toMatchObject({ credentials: 'file' });
   expect((await place.json(['call', 'docs', 'echo'])).status).toBe(0);

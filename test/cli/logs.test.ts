@@ -48,7 +48,7 @@ describe('log lines of a server', () => {
     expect(never).toEqual({
       status: 0,
       stdout: '',
-      stderr: 'seen has no log yet: it has not run. plugboard test seen starts it.\n',
+      stderr: 'seen has no log yet, because it has not run. Run plugboard test seen to start it.\n',
     });
     const life = [
       ['stderr', 'ready with [secret]'],

@@ -88,7 +88,7 @@ it('UI-1: adds, lists, approves, calls and completes as the guide for the shell 
 
   expect(await typed('plugboard call files read_text_file path=shopping.txt')).toBe('milk\nbread\nstatus 0');
   expect(await typed('plugboard call files read_text_fle path=shopping.txt')).toMatch(
-    /^error: files has no tool called "read_text_fle"\.\nhint: {2}Did you mean "read_text_file"\?(?:.|\n)*\nstatus 2$/,
+    /^error: files has no tool called "read_text_fle"\nhint: {2}Did you mean "read_text_file"\?(?:.|\n)*\nstatus 2$/,
   );
 });
 

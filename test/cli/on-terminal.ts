@@ -5,7 +5,7 @@ import { joinArgv } from '../../src/cli/argv.ts';
 import { COMMAND, type Place } from './command.ts';
 
 interface Answer {
-  /** What has to be on the screen first. */
+  /** What must be on the screen first. */
   readonly after: string;
   readonly type: string;
 }

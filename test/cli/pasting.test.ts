@@ -43,7 +43,7 @@ it('F10: add-json refuses before anything is written, for the reason that is wro
   });
   expect(await place.json(['add-json', '{"command":"x"}'])).toMatchObject({
     status: 2,
-    value: { error: { code: 'USAGE', message: 'The entry has no name.' } },
+    value: { error: { code: 'USAGE', message: 'The entry has no name' } },
   });
   expect(await place.json(['add-json', 's', '{"command":"x","sandbox":"foo"}'])).toMatchObject({
     status: 2,
@@ -69,7 +69,7 @@ it('F10: import takes a file in the format of any agent', async () => {
   });
   expect(await place.json(['import', './none.json'])).toMatchObject({
     status: 2,
-    value: { error: { code: 'USAGE', message: 'There is no file <project>/none.json.' } },
+    value: { error: { code: 'USAGE', message: 'There is no file <project>/none.json' } },
   });
 });
 
@@ -88,16 +88,13 @@ it('F11: a command line in one word is split, and an address without its scheme 
 
 it('B29: add needs a name of its own, and flags that fit each other', async () => {
   const refusals: [string[], string][] = [
-    [['add', '--', 'ls'], 'Missing argument <name>.'],
+    [['add', '--', 'ls'], 'Missing argument <name>'],
     [['add', '', '--', 'ls'], "A server's name must not be empty."],
     [
       ['add', 'a', 'https://a.example', '-H', 'X-A: 1', '-H', 'x-a: 2'],
-      'The header x-a is given twice for "a".',
+      'The header x-a is given twice for "a"',
     ],
-    [
-      ['add', 'a', 'https://a.example', '--client-secret', '${S}'],
-      'A client secret needs its client: --client-id is missing.',
-    ],
+    [['add', 'a', 'https://a.example', '--client-secret', '${S}'], '--client-secret requires --client-id'],
   ];
   for (const [args, message] of refusals) {
     expect(await place.json(args)).toMatchObject({ status: 2, value: { error: { message } } });
@@ -117,7 +114,7 @@ it('B5: a secret for the shared file is refused without a terminal, and written 
   expect(await place.json([...header, `Authorization: Bearer ${secret}`])).toMatchObject({
     value: {
       error: {
-        hint: `Write 'Bearer \${SEC2_TOKEN}' or '\${input:id}' in its place, or use -s local; --allow-secret writes it as it is.`,
+        hint: `Write 'Bearer \${SEC2_TOKEN}' or '\${input:id}' instead, or use -s local; --allow-secret writes it in plain text.`,
       },
     },
   });
@@ -147,7 +144,7 @@ it('B5: at a terminal a secret for the shared file is stored, and a reference ta
   const set = await place.json(['set', 'sec', 'env.OTHER_TOKEN=sk-abcdef1234567890abcdef']);
   expect(set.value).toMatchObject({
     error: {
-      hint: `Write '\${OTHER_TOKEN}' or '\${input:id}' in its place; --allow-secret writes it as it is.`,
+      hint: `Write '\${OTHER_TOKEN}' or '\${input:id}' instead; --allow-secret writes it in plain text.`,
     },
   });
   expect(readFileSync(join(place.home, 'credentials.json'), 'utf8')).toContain('sk-abcdef1234567890abcdef');

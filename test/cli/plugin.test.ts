@@ -72,14 +72,14 @@ describe('plugin', () => {
   });
 
   it.each([
-    [['add'], 'plugboard plugin add needs the folder of the plugin.'],
-    [['add', 'nowhere'], 'There is no folder <project>/nowhere.'],
-    [['add', '.'], '<project> is not a plugin: it says nothing about servers.'],
+    [['add'], 'plugboard plugin add needs the folder of the plugin'],
+    [['add', 'nowhere'], 'There is no folder <project>/nowhere'],
+    [['add', '.'], '<project> is not a plugin: it defines no servers'],
     [
       ['add', '../acme-tools', '--name', 'a:b'],
-      '"a:b" cannot be the name of a plugin: letters, digits, dots, dashes and underscores can.',
+      '"a:b" cannot be the name of a plugin: letters, digits, dots, dashes and underscores can',
     ],
-    [['enable', 'acne'], 'There is no plugin called "acne".'],
+    [['enable', 'acne'], 'There is no plugin called "acne"'],
   ])('UI-1: plugin %j is answered with what is wrong', async (args, message) => {
     const { status, value } = await place.json(['plugin', ...args]);
     expect({ status, value }).toMatchObject({ status: 2, value: { error: { message } } });

@@ -94,7 +94,7 @@ describe('UI-4: plugboard add --preset', () => {
       'Refusing to write a secret (token) into .mcp.json, which is shared',
     ],
     [['github', 'gh', 'tokn=abc'], 'The preset github has no \\"tokn\\"'],
-    [['github', 'gh', 'abc'], '\\"abc\\" is no key=value'],
+    [['github', 'gh', 'abc'], '\\"abc\\" is not key=value'],
     [['filesystem', 'folder='], 'folder is empty'],
     [['gitub'], 'There is no preset called \\"gitub\\"'],
     [['git', '-e', 'A=b'], '--preset can only be combined with --scope and --force'],

@@ -42,14 +42,14 @@ it('F9: set refuses what would break the entry, names the server that is meant, 
     [
       ['set', 'files', 'headers.A=1'],
       'CONFIG_INVALID',
-      'Server "files" cannot be changed: "headers" has no effect with a command.',
+      'Server "files" cannot be changed: "headers" has no effect with a command',
     ],
     [
       ['unset', 'files', 'command'],
       'CONFIG_INVALID',
-      'Server "files" cannot be changed: It has neither a "command" nor a "url".',
+      'Server "files" cannot be changed: It has neither a "command" nor a "url"',
     ],
-    [['edit', 'files'], 'USAGE', 'There is no terminal here for an editor.'],
+    [['edit', 'files'], 'USAGE', 'There is no terminal for an editor'],
   ];
   for (const [args, code, message] of refusals) {
     expect(await place.json(args)).toMatchObject({ status: 2, value: { error: { code, message } } });
@@ -108,8 +108,8 @@ it('F9: edit opens the entry alone, leads back to the editor after a mistake, an
 });
 
 it.each([
-  ['false', 'The editor false ended with 1; nothing was written.'],
-  ['no-such-editor', 'The editor no-such-editor cannot be started: there is no such program.'],
+  ['false', 'The editor false ended with 1; nothing was written'],
+  ['no-such-editor', 'The editor no-such-editor cannot be started: there is no such program'],
 ])('F9: edit with EDITOR=%s is a usage error that names the editor', async (editor, message) => {
   place.write(place.userFile, COMMENTED);
   const { status, screen } = await onTerminal(place, ['edit', 'files'], {

@@ -104,7 +104,7 @@ describe('on a terminal', () => {
     }
     expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'unknown' }] });
     const agreed = await onTerminal(place, ['trust', 'theirs'], answer('maybe\ry\r'));
-    expect(agreed.screen).toContain('Answer y or n.');
+    expect(agreed.screen).toContain('Enter y or n.');
     expect((await place.json(['trust'])).value).toMatchObject({ servers: [{ state: 'trusted' }] });
   });
 

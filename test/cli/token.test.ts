@@ -106,9 +106,7 @@ it('A31: add prints the address of the gateway that runs, and never guesses a po
     await place.json(['token', 'add', 'three']),
   ];
   await place.run(['daemon', 'stop']);
-  expect(before.stdout).toContain(
-    'with the address that plugboard serve --http prints in place of <address>:',
-  );
+  expect(before.stdout).toContain('replacing <address> with the url that plugboard serve --http prints:');
   expect(before.stdout).toContain('claude mcp add --transport http plugboard <address> --header');
   expect(before.stdout + after.stdout).not.toContain(':7420/');
   expect(after.stdout).toContain(`claude mcp add --transport http plugboard ${served.url} --header`);
@@ -126,7 +124,7 @@ it('A31: serve prints a token for agents, and never the token of the page', asyn
     again: await statusAt(second, token),
     isShownAgain: second.printed.includes(token),
     isExplained: [first, second].map(({ printed }) =>
-      printed.includes('Use the token of the agent, or make one'),
+      printed.includes('Use the token of the agent, or add one'),
     ),
     isSecretShown: [first, second].some(({ printed }) => printed.includes(manage)),
     names: [first, second].every(({ printed }) => printed.includes('plugboard token add <name>')),

@@ -55,8 +55,8 @@ describe('one tool', () => {
         '  mode  "text" | "bytes", default "text"',
         '',
         'About',
-        expect.stringContaining('Approval: typing the call is enough'),
-        '  According to its server: it only reads; reaches nothing outside its own data.',
+        expect.stringContaining('Approval: not needed for plugboard call'),
+        '  According to its server: read-only; accesses only its own data.',
         '',
         'Call',
         '  plugboard call see read_file path=README.md',
@@ -184,7 +184,7 @@ describe('definitions that changed', () => {
     const first = await place.run(['list']);
     const second = await place.run(['list']);
     expect(first.stderr).toBe(
-      'warning: own has other definitions than when you last used it (changed: pay; new: extra). They are used as they are now. plugboard tool own pay shows one; "pins": "hold" in its entry holds changes back until you accept them.\n',
+      'warning: own changed since you last used it (changed: pay; new: extra). The new definitions are in use. Run plugboard tool own pay to see one; set "pins": "hold" in its entry to approve changes first.\n',
     );
     expect(second.stderr).toBe('');
   });

@@ -79,7 +79,7 @@ describe('trust', () => {
       ['two', 'trusted'],
     ]);
     expect((await place.run(['trust', '--all', '--revoke'])).stdout).toBe(
-      'not approved  one: its approval is withdrawn\nnot approved  two: its approval is withdrawn\n',
+      'not approved  one: its approval was withdrawn\nnot approved  two: its approval was withdrawn\n',
     );
     expect((await place.run(['get', 'one'])).stdout).toContain('not approved');
   });

@@ -138,7 +138,9 @@ describe('up and down', () => {
     const before = treeOf(place.dir);
     const { status, stdout } = await place.run(['up'], place.here());
     expect(status).toBe(5);
-    expect(stdout).toContain('Nothing was changed: there is no terminal to ask at. Run it with --yes');
+    expect(stdout).toContain(
+      'Nothing was changed, because there is no terminal for questions. Run it with --yes',
+    );
     expect(stdout).toContain('  + with space  user');
     expect(treeOf(place.dir)).toEqual(before);
   });
@@ -259,7 +261,7 @@ describe('up and down', () => {
     ]);
     expect(told.moves.map(({ agent, name, action, reason }) => [agent, name, action, reason])).toEqual([
       ['claude-code', 'shared', 'disable', undefined],
-      ['claude-code', 'unknown', 'keep', 'Plugboard runs it after: plugboard trust unknown'],
+      ['claude-code', 'unknown', 'keep', 'To let Plugboard run it: plugboard trust unknown'],
       [
         'cursor',
         'shared',
@@ -396,7 +398,7 @@ describe('up and down', () => {
       answers: [
         { after: 'Import 1 server?', type: 'y' },
         { after: 'Write Plugboard into Cursor?', type: 'y' },
-        { after: 'Take 1 server out of your agents?', type: 'n' },
+        { after: 'Remove 1 server from your agents?', type: 'n' },
         { after: 'Connect every server once?', type: 'y' },
         { after: 'Open the page?', type: 'n' },
       ],

@@ -42,38 +42,38 @@ it('F9: changes one member and leaves the others', () => {
 });
 
 it.each<[string, string, string]>([
-  ['evn.A=1', '"evn" is not a key of a server\'s entry.', 'Did you mean "env"?'],
-  ['serverUrl=x', '"serverUrl" is not a key of a server\'s entry.', 'Write "url".'],
+  ['evn.A=1', '"evn" is not a key of a server\'s entry', 'Did you mean "env"?'],
+  ['serverUrl=x', '"serverUrl" is not a key of a server\'s entry', 'Write "url".'],
   [
     'DEBUG',
-    'Cannot parse "DEBUG": expected key=value.',
+    'Cannot parse "DEBUG": expected key=value',
     "Write key=value, key:='json', or env.NAME=value for one member.",
   ],
   [
     'args:=[a]',
-    'The value of args is not valid JSON.',
+    'The value of args is not valid JSON',
     `For text write args=value; for JSON quote it: args:='["a"]'.`,
   ],
-  ['enabled=maybe', '"enabled" must be true or false, not a string.', 'Write enabled=true or enabled=false.'],
+  ['enabled=maybe', '"enabled" must be true or false, not a string', 'Write enabled=true or enabled=false.'],
   [
     'approval=sometimes',
-    '"approval" must be "approve", "auto", "writes" or "prompt".',
+    '"approval" must be "approve", "auto", "writes" or "prompt"',
     'Write approval=approve or approval=auto or approval=writes or approval=prompt.',
   ],
   [
     'startupTimeoutMs=4s',
-    '"startupTimeoutMs" must be a whole number from 1 to 2147483647, not a string.',
+    '"startupTimeoutMs" must be a whole number from 1 to 2147483647, not a string',
     'Write the time in milliseconds, for example startupTimeoutMs=4000.',
   ],
   [
     'tools.x.approval=sometimes',
-    '"tools.x.approval" must be "approve", "auto", "writes" or "prompt".',
+    '"tools.x.approval" must be "approve", "auto", "writes" or "prompt"',
     'Write tools.x.approval=approve or tools.x.approval=auto or tools.x.approval=writes or tools.x.approval=prompt.',
   ],
-  ['lifecycle=eeger', '"lifecycle" must be "lazy", "eager" or "keep-alive".', 'Did you mean "eager"?'],
+  ['lifecycle=eeger', '"lifecycle" must be "lazy", "eager" or "keep-alive"', 'Did you mean "eager"?'],
   [
     'unapproved:=false',
-    '"unapproved" cannot be set by hand.',
+    '"unapproved" cannot be set by hand',
     'Review and approve the server with plugboard trust <name>.',
   ],
 ])('F9: refuses %s', (word, message, hint) => {
@@ -84,7 +84,7 @@ it('F9: refuses to remove what is not there', () => {
   const raw = { command: 'x', env: { A: '1' } };
   expect(() => unassign(raw, [['env', 'B']], 'files')).toThrow(
     expect.objectContaining({
-      message: 'The entry of "files" has no "env.B".',
+      message: 'The entry of "files" has no "env.B"',
       hint: 'env has A.',
     }),
   );

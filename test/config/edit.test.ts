@@ -84,7 +84,7 @@ describe('edits: CFG-5', () => {
     expect(await failureJson(setServer(target, 'a', { command: 'y' }, { home }))).toEqual({
       code: 'USAGE',
       server: 'a',
-      message: `Server "a" exists already in project scope (${target.file}).`,
+      message: `Server "a" exists already in project scope (${target.file})`,
       hint: 'Use --force to replace it, or choose another name.',
     });
     expect(read('.mcp.json')).toBe(before);
@@ -148,7 +148,7 @@ describe('edits: CFG-5', () => {
     const { root, home } = scratch();
     const spec = { name: 'a', scope: 'code', entry: { command: 'x' }, raw: {}, baseDir: root } as const;
     expect(() => targetOf(spec, { home, projectRoot: root })).toThrow(
-      new PlugboardError('USAGE', 'Server "a" is in code scope, which commands do not write.', {
+      new PlugboardError('USAGE', 'Server "a" is in code scope, which commands do not write', {
         server: 'a',
       }),
     );
@@ -160,9 +160,9 @@ describe('F53: a file that does not parse is never overwritten', () => {
     [
       'truncated',
       '{\n  "mcpServers": {\n    "a": {',
-      ':3:11: The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
+      ':3:11: The file is not valid JSON: unexpected end of file: a closing brace is missing here',
     ],
-    ['not JSON', 'a: b', ':1:1: The file is not valid JSON: this is not JSON.'],
+    ['not JSON', 'a: b', ':1:1: The file is not valid JSON: this is not JSON'],
   ])('%s', async (_, text, message) => {
     const { root, home, read, write } = scratch();
     const file = write('.mcp.json', text);
@@ -185,9 +185,9 @@ describe('F53: a file that does not parse is never overwritten', () => {
     [
       'a list where servers belong',
       '{ "mcpServers": [] }',
-      ' cannot be changed: "mcpServers" is not an object.',
+      ' cannot be changed: "mcpServers" is not an object',
     ],
-    ['a list', '[]', ' cannot be changed: it does not hold a JSON object.'],
+    ['a list', '[]', ' cannot be changed: it does not hold a JSON object'],
   ])('%s', async (_, text, message) => {
     const { root, home, read, write } = scratch();
     const file = write('.mcp.json', text);
@@ -205,7 +205,7 @@ describe('F53: a file that does not parse is never overwritten', () => {
     const target = editTarget('project', { home, projectRoot: root });
     expect(await failureJson(setServer(target, 'a', { command: 'x' }, { home }))).toEqual({
       code: 'CONFIG_UNWRITABLE',
-      message: `${target.file} cannot be written: it is a folder.`,
+      message: `${target.file} cannot be written: it is a folder`,
       hint: 'Nothing was changed; try again when that is fixed.',
     });
   });
@@ -278,7 +278,7 @@ describe('several processes', () => {
     expect({ error: JSON.parse(report), rest: rest.join('\n') }).toEqual({
       error: {
         code: 'CONFIG_UNWRITABLE',
-        message: `${join(disk, 'config.json')} cannot be written: the disk is full.`,
+        message: `${join(disk, 'config.json')} cannot be written: the disk is full`,
         hint: 'Nothing was changed; try again when that is fixed.',
       },
       rest: `${START}config.json\n`,
@@ -307,7 +307,7 @@ describe('several processes', () => {
     );
     expect(JSON.parse(stdout)).toMatchObject({
       code: 'CONFIG_UNWRITABLE',
-      message: `${home.config} cannot be written: it would be larger than the system allows.`,
+      message: `${home.config} cannot be written: it would be larger than the system allows`,
     });
     expect({ text: read(home.config), files: readdirSync(home.dir).sort() }).toEqual({
       text: START,

@@ -111,7 +111,7 @@ describe('expandEntry: CFG-4', () => {
       code: 'CONFIG_INVALID',
       server: 'docs',
       message:
-        'Server "docs" needs the environment variable DOCS_KEY (in "headers.X-Key"), and it is not set.',
+        'Server "docs" needs the environment variable DOCS_KEY (in "headers.X-Key"), and it is not set',
       hint: 'Set DOCS_KEY, or write ${input:docs-key} in its place and give createHost an "input" function.',
     });
     // F25: only what is not a secret gets the advice to write a default.
@@ -136,12 +136,12 @@ describe('expandEntry: CFG-4', () => {
   it.each([
     [
       '${input:token}',
-      'Server "docs" needs a value for ${input:token} (in "args"), which is not set.',
+      'Server "docs" needs a value for ${input:token} (in "args"), which is not set',
       'Give createHost an "input" function that asks for it.',
     ],
     [
       '${env:TOKEN}',
-      'Server "docs" uses ${env:TOKEN} (in "args"), which cannot be filled in.',
+      'Server "docs" uses ${env:TOKEN} (in "args"), which cannot be filled in',
       'Environment variables are written ${TOKEN}.',
     ],
   ])('%s is not taken for a variable', (text, message, hint) => {
@@ -150,10 +150,10 @@ describe('expandEntry: CFG-4', () => {
   });
 
   it.each([
-    [{ url: '${BASE}/mcp' }, 'The "url" of server "docs" is not an http or https address.'],
+    [{ url: '${BASE}/mcp' }, 'The "url" of server "docs" is not an http or https address'],
     [
       { url: 'http://a/', headers: { X: '${BASE}' } },
-      'The header "X" of server "docs" has a line break in it.',
+      'The header "X" of server "docs" has a line break in it',
     ],
   ])('A19: %j is checked again after expansion, and the value is not shown', (entry, message) => {
     const error = thrown(() => expandEntry(spec(entry), { BASE: 'javascript:secret\r\nX: y' }));

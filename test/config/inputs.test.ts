@@ -111,11 +111,11 @@ describe('questions', () => {
     expect(problems).toEqual([]);
     place.write('.mcp.json', '{\n "inputs": [{ "id": 5, "type": "promptStrin" }]\n}');
     expect((await loadConfig({ cwd: place.root, home: place.home })).problems).toMatchObject([
-      { line: 2, message: '"inputs[0].id" must be a string that is not empty, not a number.' },
+      { line: 2, message: '"inputs[0].id" must be a string that is not empty, not a number' },
       { line: 2, hint: 'Did you mean "promptString"?' },
     ]);
     expect(parseInputs({}, '').faults).toMatchObject([
-      { message: '"inputs" must be a list of questions, not an object.' },
+      { message: '"inputs" must be a list of questions, not an object' },
     ]);
   });
 });

@@ -105,7 +105,7 @@ describe('loadConfig: CFG-3', () => {
     expect(settings.projects?.[root]?.permissions?.allow).toEqual(['notes__*']);
     expect(problems.map(({ message, hint }) => [message, hint])).toEqual(
       ['ask', 'deny'].map((key) => [
-        `"projects.${root}.permissions.${key}" has no effect for one project.`,
+        `"projects.${root}.permissions.${key}" has no effect for one project`,
         'Set it in permissions at the top level, which is for all servers.',
       ]),
     );
@@ -147,7 +147,7 @@ describe('loadConfig: CFG-3', () => {
     });
     await expect(load({ b: { command: 1 } })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'b: "command" must be a string that is not empty, not a number.',
+      message: 'b: "command" must be a string that is not empty, not a number',
       server: 'b',
     });
     await expect(load({ x: { required: true, comand: 'node' } })).rejects.toMatchObject({ server: 'x' });
@@ -171,7 +171,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
     [
       'truncated',
       '{\n  "mcpServers": {\n    "a": { "comm',
-      { line: 3, column: 12, message: 'The file is not valid JSON: this string never ends.', hint: IGNORED },
+      { line: 3, column: 12, message: 'The file is not valid JSON: this string never ends', hint: IGNORED },
     ],
     [
       'ends early',
@@ -179,30 +179,30 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
       {
         line: 3,
         column: 1,
-        message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
+        message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here',
         hint: IGNORED,
       },
     ],
     [
       'not JSON',
       'servers:\n  a: b\n',
-      { line: 1, column: 1, message: 'The file is not valid JSON: this is not JSON.', hint: IGNORED },
+      { line: 1, column: 1, message: 'The file is not valid JSON: this is not JSON', hint: IGNORED },
     ],
     [
       'without a comma',
       '{\n  "a": 1\n  "b": 2\n}',
-      { line: 3, column: 3, message: 'The file is not valid JSON: a comma is missing here.', hint: IGNORED },
+      { line: 3, column: 3, message: 'The file is not valid JSON: a comma is missing here', hint: IGNORED },
     ],
-    ['a list', '[]', { line: 1, column: 1, message: 'The file must hold a JSON object.' }],
+    ['a list', '[]', { line: 1, column: 1, message: 'The file must hold a JSON object' }],
     [
       'with a list of servers',
       '{ "mcpServers": [] }',
-      { line: 1, column: 17, message: '"mcpServers" must be an object of servers by name.' },
+      { line: 1, column: 17, message: '"mcpServers" must be an object of servers by name' },
     ],
     [
       'UTF-16',
       Buffer.from('\ufeff{}', 'utf16le'),
-      { message: 'The file is not UTF-8 text.', hint: 'Save it again as UTF-8.' },
+      { message: 'The file is not UTF-8 text', hint: 'Save it again as UTF-8.' },
     ],
     [
       '10 MB',
@@ -215,7 +215,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
       {
         line: 1,
         column: 1,
-        message: 'The file is not valid JSON: it is nested deeper than 64 levels.',
+        message: 'The file is not valid JSON: it is nested deeper than 64 levels',
         hint: IGNORED,
       },
     ],
@@ -225,7 +225,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
       {
         line: 1,
         column: 3,
-        message: '"mcpservers" is not a known key and has no effect.',
+        message: '"mcpservers" is not a known key and has no effect',
         hint: 'Did you mean "mcpServers"?',
       },
     ],
@@ -235,7 +235,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
       {
         line: 1,
         column: 3,
-        message: '"permissions" has no effect in a project file.',
+        message: '"permissions" has no effect in a project file',
         hint: 'Set it in your own config.json.',
       },
     ],
@@ -278,18 +278,18 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
           line: 3,
           column: 46,
           server: 'good',
-          message: '"agrs" is not a known key and has no effect.',
+          message: '"agrs" is not a known key and has no effect',
           hint: 'Did you mean "args"?',
         },
-        { line: 4, column: 38, server: 'bad', message: '"args" must be a list of strings, not a string.' },
+        { line: 4, column: 38, server: 'bad', message: '"args" must be a list of strings, not a string' },
         {
           line: 5,
           column: 5,
           server: '-dash',
-          message: 'The server name "-dash" must not begin with a dash.',
+          message: 'The server name "-dash" must not begin with a dash',
         },
         {
-          ...{ line: 6, column: 31, server: 'free', message: '"trusted" has no effect in a project file.' },
+          ...{ line: 6, column: 31, server: 'free', message: '"trusted" has no effect in a project file' },
           hint: 'Set it in your own scope: plugboard add --scope local or user.',
         },
       ],
@@ -305,7 +305,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
     expect([problems.length, problems[99]?.line, problems[100]?.message]).toEqual([
       101,
       101,
-      '29900 more problems of this file are not shown.',
+      '29900 more problems of this file are not shown',
     ]);
     write('.mcp.json', `{\n${'"a": 1,\n'.repeat(30_000)}"mcpServers": {} }`);
     expect((await loadConfig({ cwd: root, home })).problems).toHaveLength(100);
@@ -321,7 +321,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
     expect(problems).toEqual([
       {
         ...{ file: join(place.root, '.mcp.json'), line: 4, column: 3, server: 'a' },
-        message: 'Duplicate key "a" (lines 2 and 4); the last one is used.',
+        message: 'Duplicate key "a" (lines 2 and 4); the last one is used',
         hint: 'Take one of them out.',
       },
     ]);
@@ -338,13 +338,13 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
     const other = join(root, 'folder');
     mkdirSync(join(other, '.mcp.json'), { recursive: true });
     expect((await loadConfig({ cwd: other, home })).problems).toEqual([
-      { file: join(other, '.mcp.json'), message: 'This is a folder, not a file.' },
+      { file: join(other, '.mcp.json'), message: 'This is a folder, not a file' },
     ]);
     const pipe = join(root, 'pipe');
     mkdirSync(pipe);
     execFileSync('mkfifo', [join(pipe, '.mcp.json')]);
     expect((await loadConfig({ cwd: pipe, home })).problems).toEqual([
-      { file: join(pipe, '.mcp.json'), message: 'This is not a regular file.' },
+      { file: join(pipe, '.mcp.json'), message: 'This is not a regular file' },
     ]);
   });
 
@@ -365,7 +365,7 @@ describe('loadConfig: CFG-5 and F53, problems are reported with their place and 
       names: config.servers.map(({ name }: { name: string }) => name),
     }).toEqual({
       problems: [
-        { file, message: 'The file cannot be read: permission denied.', hint: 'Check its owner and mode.' },
+        { file, message: 'The file cannot be read: permission denied', hint: 'Check its owner and mode.' },
       ],
       names: ['mine'],
     });

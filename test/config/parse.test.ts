@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { checkServerName, parseEntry, parseServers, parseSettings } from '../../src/config/parse.ts';
 import type { Scope } from '../../src/config/scopes.ts';
+import { sentences } from '../../src/lib/sentences.ts';
 
-/** What was wrong, as `path: message hint`. */
+/** What was wrong, as `path: message. hint`. */
 function faultsOf(value: unknown, scope: Scope = 'user'): string[] {
   return parseEntry('s', value, scope).faults.map(({ path, message, hint }) => {
-    return [`${path.join('.')}:`, message, hint].filter(Boolean).join(' ');
+    return `${path.join('.')}: ${sentences(message, hint)}`;
   });
 }
 
@@ -93,7 +94,7 @@ describe('an entry: CFG-1, a union on kind', () => {
       });
     expect(parseEntry('s', { command: 'x', disabled: false }, 'user').entry).toEqual({ command: 'x' });
     expect(faultsOf({ command: 'x', disabled: 'yes' })).toEqual([
-      'disabled: "disabled" must be true or false, not a string.',
+      'disabled: "disabled" must be true or false, not a string',
     ]);
   });
 
@@ -109,9 +110,9 @@ describe('an entry: CFG-1, a union on kind', () => {
   });
 
   it.each([
-    ['text', 'A server must be an object with a "command" or a "url".'],
-    [null, 'A server must be an object with a "command" or a "url".'],
-    [[], 'A server must be an object with a "command" or a "url".'],
+    ['text', 'A server must be an object with a "command" or a "url"'],
+    [null, 'A server must be an object with a "command" or a "url"'],
+    [[], 'A server must be an object with a "command" or a "url"'],
     [{}, 'It has neither a "command" nor a "url". Give the program to start, or an address.'],
     [{ command: 'x', url: 'http://a/' }, 'It has both a "command" and a "url". Keep the one that is meant.'],
     [
@@ -128,23 +129,23 @@ describe('an entry: CFG-1, a union on kind', () => {
   });
 
   it.each([
-    [{ args: '-y' }, 'args: "args" must be a list of strings, not a string.'],
-    [{ args: ['-y', 5] }, 'args.1: "args[1]" must be a string, not a number.'],
-    [{ env: { A: 1 } }, 'env.A: "env.A" must be a string, not a number.'],
-    [{ env: { 'A=B': 'x' } }, 'env.A=B: "A=B" must be the name of an environment variable.'],
-    [{ env: ['A=b'] }, 'env: "env" must be an object of strings, not a list.'],
-    [{ enabled: 'no' }, 'enabled: "enabled" must be true or false, not a string.'],
+    [{ args: '-y' }, 'args: "args" must be a list of strings, not a string'],
+    [{ args: ['-y', 5] }, 'args.1: "args[1]" must be a string, not a number'],
+    [{ env: { A: 1 } }, 'env.A: "env.A" must be a string, not a number'],
+    [{ env: { 'A=B': 'x' } }, 'env.A=B: "A=B" must be the name of an environment variable'],
+    [{ env: ['A=b'] }, 'env: "env" must be an object of strings, not a list'],
+    [{ enabled: 'no' }, 'enabled: "enabled" must be true or false, not a string'],
     [
       { startupTimeoutMs: -1 },
-      'startupTimeoutMs: "startupTimeoutMs" must be a whole number from 1 to 2147483647.',
+      'startupTimeoutMs: "startupTimeoutMs" must be a whole number from 1 to 2147483647',
     ],
     [
       { startupTimeoutMs: Number.POSITIVE_INFINITY },
-      'startupTimeoutMs: "startupTimeoutMs" must be a whole number from 1 to 2147483647.',
+      'startupTimeoutMs: "startupTimeoutMs" must be a whole number from 1 to 2147483647',
     ],
     [
       { toolTimeoutMs: '30s' },
-      'toolTimeoutMs: "toolTimeoutMs" must be a whole number from 1 to 2147483647, not a string.',
+      'toolTimeoutMs: "toolTimeoutMs" must be a whole number from 1 to 2147483647, not a string',
     ],
     [
       { approval: 'aprove' },
@@ -152,26 +153,26 @@ describe('an entry: CFG-1, a union on kind', () => {
     ],
     [
       { tools: { t: { approval: 1 } } },
-      'tools.t.approval: "tools.t.approval" must be "approve", "auto", "writes" or "prompt", not a number.',
+      'tools.t.approval: "tools.t.approval" must be "approve", "auto", "writes" or "prompt", not a number',
     ],
-    [{ command: '' }, 'command: "command" must be a string that is not empty.'],
-    [{ command: 'a\0b' }, 'command: "command" must be a string without NUL characters.'],
-    [{ cwd: null }, 'cwd: "cwd" must be a string that is not empty, not null.'],
+    [{ command: '' }, 'command: "command" must be a string that is not empty'],
+    [{ command: 'a\0b' }, 'command: "command" must be a string without NUL characters'],
+    [{ cwd: null }, 'cwd: "cwd" must be a string that is not empty, not null'],
   ])('a command with %j is refused and names the key', (more, fault) => {
     expect(faultsOf({ command: 'x', ...more })).toEqual([fault]);
     expect(parseEntry('s', { command: 'x', ...more }, 'user').entry).toBeUndefined();
   });
 
   it.each([
-    [{ url: 'ftp://a/' }, 'url: "url" must be an http or https address.'],
-    [{ url: 'example.com/mcp' }, 'url: "url" must be an http or https address.'],
-    [{ url: 5 }, 'url: "url" must be a string that is not empty, not a number.'],
-    [{ headers: { 'X Y': 'v' } }, 'headers.X Y: "X Y" must be a header\'s name.'],
-    [{ headers: { X: 'a\r\nB: c' } }, 'headers.X: "headers.X" must be a string without line breaks.'],
-    [{ oauth: 'yes' }, 'oauth: "oauth" must be true or false or an object, not a string.'],
+    [{ url: 'ftp://a/' }, 'url: "url" must be an http or https address'],
+    [{ url: 'example.com/mcp' }, 'url: "url" must be an http or https address'],
+    [{ url: 5 }, 'url: "url" must be a string that is not empty, not a number'],
+    [{ headers: { 'X Y': 'v' } }, 'headers.X Y: "X Y" must be a header\'s name'],
+    [{ headers: { X: 'a\r\nB: c' } }, 'headers.X: "headers.X" must be a string without line breaks'],
+    [{ oauth: 'yes' }, 'oauth: "oauth" must be true or false or an object, not a string'],
     [
       { oauth: { callbackPort: 70000 } },
-      'oauth.callbackPort: "oauth.callbackPort" must be a whole number from 1 to 65535.',
+      'oauth.callbackPort: "oauth.callbackPort" must be a whole number from 1 to 65535',
     ],
   ])('a url with %j is refused and names the key', (more, fault) => {
     expect(faultsOf({ url: 'http://a/', ...more })).toEqual([fault]);
@@ -227,7 +228,7 @@ describe('an entry of a project: POL-2, it cannot lower the guard of the person 
     });
     expect(parseEntry('s', value, scope).faults.map(({ message, fatal }) => ({ message, fatal }))).toEqual(
       ['trusted', 'inheritEnv', 'approval', 'sandbox', 'tools.a.approval'].map((key) => ({
-        message: `"${key}" has no effect in a ${scope === 'plugin' ? "plugin's" : 'project'} file.`,
+        message: `"${key}" has no effect in a ${scope === 'plugin' ? "plugin's" : 'project'} file`,
         fatal: false,
       })),
     );
@@ -262,13 +263,13 @@ describe('names of servers', () => {
   it.each([
     ['', "A server's name must not be empty."],
     ['  ', "A server's name must not be empty."],
-    ['-x', 'The server name "-x" must not begin with a dash.'],
-    ['x'.repeat(129), "A server's name has at most 128 characters."],
-    ['a\u0007b', 'The server name "a\\u0007b" has characters that cannot be printed.'],
-    ['a\nb', 'The server name "a\\nb" has characters that cannot be printed.'],
-    ['a\u202eb', 'The server name "a\\u{202e}b" has characters that cannot be printed.'],
-    ['a\u{e0041}', 'The server name "a\\u{e0041}" has characters that cannot be printed.'],
-    ['a\ud800', 'The server name "a\\ud800" has characters that cannot be printed.'],
+    ['-x', 'The server name "-x" must not begin with a dash'],
+    ['x'.repeat(129), "A server's name has at most 128 characters"],
+    ['a\u0007b', 'The server name "a\\u0007b" has characters that cannot be printed'],
+    ['a\nb', 'The server name "a\\nb" has characters that cannot be printed'],
+    ['a\u202eb', 'The server name "a\\u{202e}b" has characters that cannot be printed'],
+    ['a\u{e0041}', 'The server name "a\\u{e0041}" has characters that cannot be printed'],
+    ['a\ud800', 'The server name "a\\ud800" has characters that cannot be printed'],
   ])('%j is none', (name, message) => {
     expect(checkServerName(name)).toBe(message);
   });
@@ -331,14 +332,14 @@ describe('several servers', () => {
           at: 'value',
           server: 'bad',
           fatal: true,
-          message: '"command" must be a string that is not empty, not a number.',
+          message: '"command" must be a string that is not empty, not a number',
         },
         {
           path: ['mcpServers', '-x'],
           at: 'key',
           server: '-x',
           fatal: true,
-          message: 'The server name "-x" must not begin with a dash.',
+          message: 'The server name "-x" must not begin with a dash',
         },
       ],
     });
@@ -364,8 +365,8 @@ describe('settings: CFG-2', () => {
         client: { name: 'me' },
       },
       faults: [
-        ['"permissions.deny" must be a list of tool names or globs, not a string.', undefined],
-        ['"telemetery" is not a known key and has no effect.', 'Did you mean "telemetry"?'],
+        ['"permissions.deny" must be a list of tool names or globs, not a string', undefined],
+        ['"telemetery" is not a known key and has no effect', 'Did you mean "telemetry"?'],
       ],
     });
   });
@@ -379,7 +380,7 @@ describe('settings: CFG-2', () => {
       ['ask', 'deny'].map((key) => ({
         path: ['plugins', 'p', 'permissions', key],
         at: 'key',
-        message: `"plugins.p.permissions.${key}" has no effect for one plugin.`,
+        message: `"plugins.p.permissions.${key}" has no effect for one plugin`,
         hint,
         fatal: false,
       })),
@@ -389,8 +390,8 @@ describe('settings: CFG-2', () => {
   it.each([
     [0, { firstListWaitMs: 0 }, []],
     [600_000, { firstListWaitMs: 600_000 }, []],
-    [-1, {}, ['"firstListWaitMs" must be a whole number from 0 to 600000.']],
-    ['1s', {}, ['"firstListWaitMs" must be a whole number from 0 to 600000, not a string.']],
+    [-1, {}, ['"firstListWaitMs" must be a whole number from 0 to 600000']],
+    ['1s', {}, ['"firstListWaitMs" must be a whole number from 0 to 600000, not a string']],
   ])(
     'CON-16: firstListWaitMs is a whole number of milliseconds, 0 included (%j)',
     (value, settings, messages) => {

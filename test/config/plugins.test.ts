@@ -102,7 +102,7 @@ describe('a plugin', () => {
       ['acme:guard', { command: 'c' }],
       ['acme:in', { command: `\${PLUGIN_ROOT}/a/../b` }],
     ]);
-    const effect = (key: string): string => `"${key}" has no effect in a plugin's file.`;
+    const effect = (key: string): string => `"${key}" has no effect in a plugin's file`;
     expect(
       problems.map(({ file, line, server, message }) => [
         file.slice(place.folder.length + 1),
@@ -115,14 +115,14 @@ describe('a plugin', () => {
         'plugin.json',
         1,
         undefined,
-        '"mcpServers" must be servers by name, or files inside the folder of the plugin.',
+        '"mcpServers" must be servers by name, or files inside the folder of the plugin',
       ],
       ['.mcp.json', 3, 'acme:guard', effect('trusted')],
       ['.mcp.json', 3, 'acme:guard', effect('inheritEnv')],
       ['.mcp.json', 3, 'acme:guard', effect('approval')],
       ['.mcp.json', 3, 'acme:guard', effect('pins')],
-      ['.mcp.json', 6, 'acme:broken', 'It has neither a "command" nor a "url".'],
-      ['.mcp.json', 4, 'acme:out', '"args[0]" leads out of the folder of its plugin.'],
+      ['.mcp.json', 6, 'acme:broken', 'It has neither a "command" nor a "url"'],
+      ['.mcp.json', 4, 'acme:out', '"args[0]" leads out of the folder of its plugin'],
     ]);
   });
 
@@ -146,9 +146,9 @@ describe('a plugin', () => {
     expect(servers.map(({ name }) => name)).toEqual(['mine']);
     expect(unreadable).toEqual([join(place.folder, '.mcp.json')]);
     expect(problems.map(({ message }) => message)).toEqual([
-      '"plugins.none" has no "path".',
-      'The file is not valid JSON: unexpected end of file: a value is missing here.',
-      'The plugin "gone" is not there any more, or says nothing about servers.',
+      '"plugins.none" has no "path"',
+      'The file is not valid JSON: unexpected end of file: a value is missing here',
+      'The plugin "gone" no longer exists, or defines no servers',
     ]);
     rmSync(place.folder, { recursive: true });
     expect((await load(place)).servers.map(({ name }) => name)).toEqual(['mine']);

@@ -83,7 +83,7 @@ describe('listing (CAT-2, F30)', () => {
     });
     expect(await list(thenPage(() => ({})))).toEqual({
       items: [{ name: 'a' }],
-      cut: 'a page 2 that is no list',
+      cut: 'a page 2 that is not a list',
     });
   });
 
@@ -94,7 +94,7 @@ describe('listing (CAT-2, F30)', () => {
     expect(await list(refuse)).toEqual({ items: [] });
     await expect(list(() => ({}))).rejects.toMatchObject({
       code: 'PROTOCOL_ERROR',
-      message: 'the answer to tools/list has no list of tools',
+      message: 'The answer to tools/list has no list of tools',
     });
   });
 

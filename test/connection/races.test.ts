@@ -139,7 +139,7 @@ describe('beginnings and ends that meet', () => {
     const added = outcome(host.add('late', world.server('late')));
     const reloaded = outcome(host.reload());
     await Promise.all([closing, reloaded]);
-    expect(await added).toEqual({ code: 'CANCELLED', message: 'the host was closed' });
+    expect(await added).toEqual({ code: 'CANCELLED', message: 'The host was closed' });
     expect([...world.pids('a'), ...world.pids('late')].filter(exists)).toEqual([]);
     expect(world.pids('late')).toEqual([]);
   });

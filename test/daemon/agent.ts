@@ -22,7 +22,7 @@ export class Agent {
   readonly #wakers = new Set<() => void>();
   #nextId = 1;
 
-  /** What it wrote to stderr, where that is kept. */
+  /** Its stderr, where that is kept. */
   said = '';
 
   constructor(

@@ -295,6 +295,6 @@ it('SRV-11: a port in use is reported with its hint, and --own lists what it doe
     if (note.includes('\n')) break;
   }
   expect(note).toBe(
-    'note: this process has its own servers; its calls and questions are not on the page of other agents.\n',
+    'note: this process has its own servers. Its calls and questions are not on the page of other agents.\n',
   );
 });

@@ -50,11 +50,11 @@ describe('UI-4: doctor', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       `✔ Node ${process.versions.node}`,
-      '✔ No configuration file is there yet',
-      '  hint: Add a server with plugboard add, or take over those of other agents with plugboard import.',
+      '✔ There is no configuration file yet',
+      '  hint: Add a server with plugboard add, or import those of other agents with plugboard import.',
       expect.stringMatching(/^✔ <home> /),
       '✔ PLUGBOARD_CREDENTIALS is set: logins are stored in <home>/credentials.json (mode 0600)',
-      '✔ The daemon is not running; it is started when it is needed',
+      '✔ The daemon is not running; it is started when needed',
       expect.stringMatching(/^[✔!] /),
       '',
       expect.stringMatching(/^No problems found(?:, 1 suggestion)?\.$/),
@@ -83,7 +83,7 @@ describe('UI-4: doctor', () => {
         'echo',
         expect.stringMatching(/^✔ Command found/),
         expect.stringMatching(/^✔ Connected in/),
-        '! It is the same as "twin"',
+        '! Same as "twin"',
         '  hint: Remove one of them: plugboard remove echo',
         '',
         'No problems found, 1 suggestion.',
@@ -108,14 +108,14 @@ describe('UI-4: doctor', () => {
         id: 'config',
         server: 'files',
         ok: false,
-        message: '<home>/config.json:2:3: It has neither a "command" nor a "url".',
+        message: '<home>/config.json:2:3: It has neither a "command" nor a "url"',
         hint: 'Did you mean "command"?',
       },
       {
         id: 'config',
         server: 'files',
         ok: false,
-        message: '<home>/config.json:2:14: "comand" is not a known key and has no effect.',
+        message: '<home>/config.json:2:14: "comand" is not a known key and has no effect',
         hint: 'Did you mean "command"?',
       },
     ]);
@@ -170,14 +170,12 @@ describe('UI-4: doctor', () => {
       { ...program, server: 'echo' },
       { ...connect, server: 'echo' },
     ]);
-    expect(await checks('off')).toEqual([
-      { id: 'admission', server: 'off', ok: true, message: 'It is switched off' },
-    ]);
+    expect(await checks('off')).toEqual([{ id: 'admission', server: 'off', ok: true, message: 'Disabled' }]);
     expect((await checks('twin')).at(-1)).toEqual({
       id: 'duplicate',
       server: 'twin',
       ok: false,
-      message: 'It is the same as "echo"',
+      message: 'Same as "echo"',
       hint: 'Remove one of them: plugboard remove twin',
     });
   });
@@ -188,7 +186,7 @@ describe('UI-4: doctor', () => {
     expect((await checks('plain'))[0]).toMatchObject({
       id: 'command',
       ok: false,
-      message: expect.stringMatching(/plain\.sh may not be executed$/),
+      message: expect.stringMatching(/plain\.sh is not executable$/),
       hint: 'Make it executable (chmod +x), or name its interpreter as "command".',
     });
   });
@@ -201,7 +199,7 @@ describe('UI-4: doctor', () => {
     const [, connect] = await checks('taken');
     expect(connect).toMatchObject({ id: 'connect', ok: false, hint: expect.stringContaining('Port 7777') });
     expect(connect?.message).toMatch(
-      /^Started .*: The server exited with code 1 before it answered: Error: listen/,
+      /^Starting .*: The server exited with code 1 before it answered: Error: listen/,
     );
     expect(JSON.stringify(connect)).not.toContain('hunter22');
   });
@@ -234,7 +232,7 @@ describe('UI-4: doctor', () => {
         server: 'theirs',
         ok: false,
         message:
-          'It was not started: theirs is defined in <project>/.mcp.json and has not been approved on this machine',
+          'Not started: theirs is defined in <project>/.mcp.json and has not been approved on this machine',
         hint: 'Review and approve it: plugboard trust theirs',
       },
       { id: 'command', server: 'theirs', ok: true, message: `Command found: ${process.execPath}` },
@@ -257,7 +255,7 @@ describe('UI-4: doctor', () => {
       id: 'duplicate',
       ok: false,
       message: expect.stringMatching(
-        /^Cursor has it too, as "mine" in .*mcp\.json, beside Plugboard itself$/,
+        /^Cursor also has it, as "mine" in .*mcp\.json, in addition to Plugboard$/,
       ),
     });
   });
@@ -300,7 +298,7 @@ describe('UI-4: doctor asks remote servers', () => {
     place.write(place.userFile, { mcpServers: { docs: { url } } });
     const [connect] = await checks('docs');
     expect(connect).toMatchObject({ id: 'connect', ok: false, hint: expect.any(String) });
-    expect(connect?.message).toContain(`Asked ${url}: `);
+    expect(connect?.message).toContain(`Connecting to ${url}: `);
   });
 
   it('401: the one thing to do is to log in', async () => {

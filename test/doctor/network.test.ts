@@ -18,7 +18,7 @@ it('doctor names the proxies in use without passwords, and what is wrong with th
     {
       id: 'network',
       ok: false,
-      message: 'all_proxy names a proxy of the kind socks5://, which is not supported.',
+      message: 'all_proxy names a proxy of the kind socks5://, which is not supported',
       hint: 'Set all_proxy to an address such as http://proxy.example:3128, or unset it.',
     },
     {

@@ -1,6 +1,6 @@
 /**
  * The deliberate differences between a server of one's own and the same server through the gateway: each row says what
- * and why, and undoes it here, in what was recorded through the gateway, so that everything else has to be equal.
+ * and why, and undoes it here, in what was recorded through the gateway, so that everything else must be equal.
  * docs/faithful.md is written from this table.
  */
 

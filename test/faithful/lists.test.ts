@@ -230,7 +230,7 @@ describe('F62: one odd server among good ones', () => {
     expect(about).toEqual([
       ...['odd', 'odd-far', 'odd-new'].map(
         () =>
-          'repaired for clients of the gateway: tool outputSchema array root: outputSchema is left out: before 2026-07-28 its root has to be of type object',
+          'repaired for clients of the gateway: tool outputSchema array root: outputSchema is left out: before 2026-07-28 its root must be of type object',
       ),
     ]);
   });

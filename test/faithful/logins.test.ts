@@ -154,13 +154,13 @@ describe.each(['2025-11-25', MODERN])('required and disconnected servers, for a 
     const host = await hostOf({ servers: { needed: { ...NOWHERE, required: true }, other: ECHO } });
     const client = await lineClient(host, version);
     await expect(client.open()).rejects.toMatchObject({
-      message: expect.stringContaining('the required server needed is not there'),
+      message: expect.stringContaining('The required server needed is not there'),
       data: { code: 'REQUIRED_FAILED', server: 'needed' },
     });
     await expect(client.request('tools/list')).rejects.toMatchObject({ data: { code: 'REQUIRED_FAILED' } });
   });
 
-  it('CON-9: a required server that is known from the cache has to be there too', async () => {
+  it('CON-9: a required server that is known from the cache must be there too', async () => {
     const home = await newHome();
     const file = join(home, 'server.mjs');
     await copyFile(join(import.meta.dirname, 'raw-server.mjs'), join(home, 'raw-server.mjs'));

@@ -120,7 +120,7 @@ describe.each(ERAS)('a %s client', (era) => {
     });
     expect([asked, answer]).toEqual([
       [],
-      { error: { code: -32602, message: 'this client did not declare sampling.tools' } },
+      { error: { code: -32602, message: 'This client did not declare sampling.tools' } },
     ]);
   });
 

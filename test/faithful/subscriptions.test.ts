@@ -60,7 +60,7 @@ describe('subscriptions at a modern server', () => {
       await expect(host.subscribe(server, 'test://refused', () => {})).rejects.toMatchObject({
         code: 'INVALID_ARGUMENTS',
         server,
-        message: 'the server does not announce changes of "test://refused"',
+        message: 'The server does not announce changes of "test://refused"',
       });
       // The refusal harms no other subscription.
       const leave = await host.subscribe(server, 'test://kept', () => {});

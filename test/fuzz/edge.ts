@@ -75,7 +75,7 @@ export async function tried(probe: Probe, input: Buffer): Promise<void> {
   if (polluted.length > 0) throw new Error(`Object.prototype has ${polluted.join(', ')}`);
 }
 
-/** Every error has to be a PlugboardError, and never one with the code for an internal fault. */
+/** Every error must be a PlugboardError, and never one with the code for an internal fault. */
 export function mustBeOurs(thrown: unknown): PlugboardError {
   if (thrown instanceof PlugboardError && thrown.code !== 'INTERNAL') return thrown;
   throw new Error('an error that is not ours', { cause: thrown });

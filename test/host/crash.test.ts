@@ -80,7 +80,7 @@ describe('servers that crash', () => {
     }
     expect(report(host, 's')['error']).toEqual({
       code: 'CONNECTION_LOST',
-      message: 'The server ended with exit code 9. (failed 5 times in a row)',
+      message: 'The server ended with exit code 9 (failed 5 times in a row)',
       hint: 'It is left alone for 60 s; fix the cause, then connect it again.',
     });
     expect(await outcome(host.call('mcp__s__a'))).toMatchObject({ code: 'CONNECTION_LOST' });
@@ -192,7 +192,7 @@ describe('servers that crash', () => {
     await until('the end of all others', () => ![...world.pids('b'), grandchild].some(exists));
     expect(await call).toMatchObject({
       code: 'CANCELLED',
-      message: expect.stringContaining('the host was closed'),
+      message: expect.stringContaining('The host was closed'),
     });
     expect(host.seen.all['call.begin']).toHaveLength(host.seen.all['call.end'].length);
   });

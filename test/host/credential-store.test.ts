@@ -154,7 +154,7 @@ describe('a store that does not answer', () => {
     await clock.advance(3_000);
     expect(await failing).toMatchObject({
       code: 'TIMEOUT',
-      message: 'The login to "docs" took longer than 3 s.',
+      message: 'The login to "docs" took longer than 3 s',
     });
     give();
     expect([...store.rows.keys()].some((key) => key.startsWith('login:'))).toBe(false);

@@ -162,7 +162,7 @@ describe('checkArguments()', () => {
     await host.close();
     expect(await failureJson(host.allow('mcp__s__add', 'session'))).toMatchObject({
       code: 'CANCELLED',
-      message: 'the host was closed',
+      message: 'The host was closed',
       hint: 'Make another one with createHost().',
     });
   });
@@ -177,9 +177,9 @@ describe('a callback that throws', () => {
     const { host, logged } = await made({ approve: () => 'allow', elicit });
     expect(await failureJson(host.call('mcp__s__ask'))).toEqual({
       code: 'USAGE',
-      message: 'the question of s was not answered: elicit() failed: no window',
+      message: 'The question of s was not answered: elicit() failed: no window',
       server: 's',
-      hint: 'It has to answer, and not to throw, when it cannot ask.',
+      hint: 'It must return an answer instead of throwing if it cannot ask.',
     });
     expect(logged).toEqual(['error elicit() failed: no window']);
   });
@@ -187,7 +187,7 @@ describe('a callback that throws', () => {
   it('elicit: a legacy server gets an error without the text', async () => {
     const { host, logged } = await made({ approve: () => 'allow', elicit }, 'legacy');
     const result = await host.call('mcp__s__ask').then(JSON.stringify, String);
-    expect(result).toContain('the question could not be asked');
+    expect(result).toContain('The question could not be asked');
     expect(result).not.toContain('no window');
     expect(logged).toContain('error elicit() failed: no window');
   });
@@ -252,10 +252,10 @@ describe('options of a call and events', () => {
     const on = (name: string, listener: unknown = () => {}): (() => unknown) => {
       return () => host.on(name as 'tools', listener as () => void);
     };
-    expect(on('call.begn')).toThrow('there is no event called "call.begn"');
-    expect(on('toString')).toThrow('there is no event called "toString"');
-    expect(on('tools', 'x')).toThrow('the listener of "tools" must be a function');
-    expect(() => host.session().on('nope' as 'tools', () => {})).toThrow('there is no event called "nope"');
+    expect(on('call.begn')).toThrow('There is no event called "call.begn"');
+    expect(on('toString')).toThrow('There is no event called "toString"');
+    expect(on('tools', 'x')).toThrow('The listener of "tools" must be a function');
+    expect(() => host.session().on('nope' as 'tools', () => {})).toThrow('There is no event called "nope"');
   });
 });
 
@@ -280,10 +280,10 @@ describe('a host that was closed', () => {
     const { host } = await made({ approve: () => 'allow' });
     const session = host.session({ approve: () => 'allow' });
     await host.close();
-    expect(() => host.session()).toThrow('the host was closed');
+    expect(() => host.session()).toThrow('The host was closed');
     const closed = {
       code: 'CANCELLED',
-      message: 'the host was closed',
+      message: 'The host was closed',
       hint: 'Make another one with createHost().',
     };
     for (const work of [
@@ -316,6 +316,6 @@ describe('a host that was closed', () => {
     await asked.opened;
     await host.close();
     gate.open();
-    expect(await ready).toMatchObject({ code: 'CANCELLED', message: 'the host was closed' });
+    expect(await ready).toMatchObject({ code: 'CANCELLED', message: 'The host was closed' });
   });
 });

@@ -54,7 +54,7 @@ it('a function that gives the same headers again is refused with its name, and o
   expect((await failure(stuck.connect('api'))).toJSON()).toEqual({
     code: 'NEEDS_AUTH',
     server: 'api',
-    message: 'The server "api" refused the credentials from the headers function of its entry (401).',
+    message: 'The server "api" refused the credentials from the headers function of its entry (401)',
     hint: 'Put a valid value into the headers function of its entry.',
   });
   await using broken = await hostWith({
@@ -70,7 +70,7 @@ it('a function that gives the same headers again is refused with its name, and o
   await using odd = await hostWith({ url, headers: (() => 'Bearer x') as never });
   expect(await failure(odd.connect('api'))).toMatchObject({
     code: 'CONFIG_INVALID',
-    message: 'The headers function of "api" did not return an object of strings.',
+    message: 'The headers function of "api" did not return an object of strings',
   });
 });
 
@@ -95,7 +95,7 @@ it('entries in code take undefined values and process.env, and no function goes 
     await host.connect('maybe');
     expect(await failure(host.save('fn', { url: 'https://a.example', headers: () => ({}) }))).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'The headers of "fn" are a function, which no file can hold.',
+      message: 'The headers of "fn" are a function, which no file can hold',
     });
   } finally {
     delete process.env['PLUGBOARD_TEST_TEXT'];

@@ -208,11 +208,11 @@ describe('servers in this process', () => {
       failureJson(hostWith({ x: entry } as HostOptions['servers']));
     expect(await refused({ inProcess: {} })).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'x: "inProcess" must be a server, or a function that makes one.',
+      message: 'x: "inProcess" must be a server, or a function that makes one',
     });
     expect(await refused({ inProcess: weather(), command: 'node' })).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'x: It has both "inProcess" and "command".',
+      message: 'x: It has both "inProcess" and "command"',
     });
     const dir = folder();
     writeFileSync(join(dir, '.mcp.json'), '{ "mcpServers": { "x": { "inProcess": "weather" } } }');
@@ -221,7 +221,7 @@ describe('servers in this process', () => {
     expect(host.problems()).toMatchObject([
       {
         server: 'x',
-        message: '"inProcess" can only be given in code, in "servers" of createHost.',
+        message: '"inProcess" can only be given in code, in "servers" of createHost',
         hint: 'Remove it, and give the program to start ("command") or an address ("url").',
       },
     ]);

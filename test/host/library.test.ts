@@ -37,7 +37,7 @@ describe('hints of the library name code, not commands', () => {
     const host = await testHost({ servers: greeter(), log: ({ message }) => logged.push(message) });
     expect(await failureJson(host.call('mcp__s__greet'))).toEqual({
       code: 'APPROVAL_REQUIRED',
-      message: 'mcp__s__greet has to be approved: this server is not marked "trusted": true',
+      message: 'mcp__s__greet must be approved: this server is not marked "trusted": true',
       server: 's',
       hint: 'No one can be asked here. Give createHost an "approve" function, or set approval: "approve" in the entry of s, or trusted: true to believe its annotations.',
     });
@@ -277,10 +277,10 @@ describe('entries given in code', () => {
       's: It is a server itself, not an entry with one.',
       'Write { inProcess: server }.',
     ],
-    [null, 's: A server must be an object with a "command", a "url" or "inProcess".', undefined],
+    [null, 's: A server must be an object with a "command", a "url" or "inProcess"', undefined],
     [
       {},
-      's: It has neither a "command" nor a "url".',
+      's: It has neither a "command" nor a "url"',
       'Give the program to start, an address, or a server of this program as "inProcess".',
     ],
   ])('refuses %j in createHost and host.add', async (entry, message, hint) => {
@@ -305,7 +305,7 @@ describe('entries given in code', () => {
     const host = await testHost({ servers: { s: entry }, log });
     const warnings = [
       '"autoApprove" has no effect here. Write "tools": { "<tool>": { "approval": "approve" } }.',
-      '"gallery" is not a known key and has no effect.',
+      '"gallery" is not a known key and has no effect',
       '"tools" names "gret", but the server has no such tool. Did you mean "greet"?',
       '"enabledTools" names "nope", but the server has no such tool.',
     ];
@@ -361,7 +361,7 @@ describe('a session that has ended', () => {
     session.end();
     const ended = {
       code: 'USAGE',
-      message: `the session ${session.id} has ended`,
+      message: `The session ${session.id} has ended`,
       hint: 'Make another one with host.session().',
     };
     expect(await failureJson(session.call('mcp__s__greet'))).toEqual(ended);

@@ -196,7 +196,7 @@ describe('reports about a proxy', () => {
       code: 'CONNECT_FAILED',
       server: 'far',
       message:
-        'Cannot reach the proxy http://127.0.0.1:1 (from HTTPS_PROXY) for far.proxied.test:443 (ECONNREFUSED).',
+        'Cannot reach the proxy http://127.0.0.1:1 (from HTTPS_PROXY) for far.proxied.test:443 (ECONNREFUSED)',
       hint: 'Check HTTPS_PROXY, or add far.proxied.test to NO_PROXY if it can be reached directly.',
     });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hunter2');
@@ -208,12 +208,12 @@ describe('reports about a proxy', () => {
   ])('a password that it does not accept, or that it asks for: %s', async (url) => {
     const proxy = kept(await startProxy({ user: 'ada', password: 'right' }));
     const none = await refusal({ ALL_PROXY: proxy.url }, url);
-    expect(none.message).toBe(`The proxy ${proxy.url} requires a user name and password (HTTP 407).`);
+    expect(none.message).toBe(`The proxy ${proxy.url} requires a user name and password (HTTP 407)`);
     const wrong = await refusal({ ALL_PROXY: `http://ada:hunter2@${proxy.host}` }, url);
     expect(wrong.toJSON()).toEqual({
       code: 'CONNECT_FAILED',
       server: 'far',
-      message: `The proxy ${proxy.url} did not accept the user name and password (HTTP 407).`,
+      message: `The proxy ${proxy.url} did not accept the user name and password (HTTP 407)`,
       hint: 'Set ALL_PROXY to http://<user>:<password>@<host>:<port>, with special characters percent-encoded.',
     });
   });
@@ -222,19 +222,19 @@ describe('reports about a proxy', () => {
     const cases = [
       [
         'HTTP/1.1 403 Forbidden\r\n\r\n',
-        (url: string) => `The proxy ${url} refused a connection to far.proxied.test:443 (HTTP 403).`,
+        (url: string) => `The proxy ${url} refused a connection to far.proxied.test:443 (HTTP 403)`,
       ],
       [
         'HTTP/1.1 502 Bad Gateway\r\n\r\n',
-        (url: string) => `The proxy ${url} could not connect to far.proxied.test:443 (HTTP 502).`,
+        (url: string) => `The proxy ${url} could not connect to far.proxied.test:443 (HTTP 502)`,
       ],
       [
         'HTTP/1.1 200 OK\r\n\r\n',
-        (url: string) => `The proxy ${url} (from HTTPS_PROXY) closed the connection to far.proxied.test.`,
+        (url: string) => `The proxy ${url} (from HTTPS_PROXY) closed the connection to far.proxied.test`,
       ],
       [
         '',
-        (url: string) => `The proxy ${url} (from HTTPS_PROXY) closed the connection to far.proxied.test:443.`,
+        (url: string) => `The proxy ${url} (from HTTPS_PROXY) closed the connection to far.proxied.test:443`,
       ],
     ] as const;
     for (const [answer, message] of cases) {
@@ -258,7 +258,7 @@ describe('reports about a proxy', () => {
     expect({ code, message }).toEqual({
       code: 'CONNECTION_LOST',
       message: expect.stringContaining(
-        `The connection to ${new URL(front.origin).host} through the proxy ${proxy.url} broke before it answered.`,
+        `The connection to ${new URL(front.origin).host} through the proxy ${proxy.url} broke before it answered`,
       ),
     });
   });

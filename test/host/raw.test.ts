@@ -37,8 +37,8 @@ describe('results', () => {
     ]);
     const said = await host.call('mcp__s__say');
     expect(Object.keys(said)).toEqual(['content', 'isError', '_meta']);
-    expect(() => jsonOf(said)).toThrow('the result is not JSON');
-    expect(() => jsonOf({ ...said, isError: true })).toThrow('the tool failed: hello');
+    expect(() => jsonOf(said)).toThrow('The result is not JSON');
+    expect(() => jsonOf({ ...said, isError: true })).toThrow('The tool failed: hello');
   });
 });
 

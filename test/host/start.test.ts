@@ -160,7 +160,7 @@ describe('starting servers', () => {
     await host.ready();
     expect(host.seen.statuses('none')).toEqual(['failed START_FAILED']);
     expect(report(host, 'none')['error']).toMatchObject({
-      message: 'The command "plugboard-no-such-program" was not found.',
+      message: 'The command "plugboard-no-such-program" was not found',
       hint: expect.stringContaining('Looked in'),
     });
   });
@@ -204,7 +204,7 @@ describe('starting servers', () => {
       code: 'REQUIRED_FAILED',
       server: 'needed',
       message:
-        'the required server needed is not there: The server exited with code 1 before it answered: no licence',
+        'The required server needed is not there: The server exited with code 1 before it answered: no licence',
     });
     expect(status(host, 'fine')).toBe('connected');
   });

@@ -137,7 +137,7 @@ describe('logins of users of a web back end', () => {
     for (const redirectUrl of ['http://app.example/callback', 'nonsense', `${REDIRECT}#part`]) {
       expect(await failure(host.login('docs', { redirectUrl }))).toMatchObject({
         code: 'USAGE',
-        message: 'The redirectUrl is not an https address, or has a fragment.',
+        message: 'The redirectUrl is not an https address, or has a fragment',
       });
     }
   });

@@ -117,7 +117,7 @@ it.each(ERAS)('KIT-1: a %s client is sent to an address, samples, and lists its 
 // 26-mrtr-13, 26-roots-8a
 it('KIT-1: a client that cannot be asked is an error that the handler may catch', async () => {
   const ask = (context: Context) => context.sample({ messages: [], maxTokens: 10 });
-  const message = 'The client did not declare sampling, which this request needs.';
+  const message = 'The client did not declare sampling, which this request needs';
   expect(await outcome(ask, { era: 'legacy' })).toEqual({ text: message, isError: true });
   expect(await outcome(ask, { era: 'modern' })).toMatchObject({
     rpcCode: -32021,
@@ -129,10 +129,10 @@ it('KIT-1: a client that cannot be asked is an error that the handler may catch'
       context.sample({ messages: [], maxTokens: 10, tools }).catch((error: Error) => error.message);
     const model = () => ({ role: 'assistant', content: { type: 'text', text: 'hm' }, model: 'm' });
     expect(await outcome(useTools, { era, sample: model })).toEqual({
-      text: 'The client did not declare sampling.tools, which this request needs.',
+      text: 'The client did not declare sampling.tools, which this request needs',
     });
     expect(await outcome(ask, { era, sample: () => ({ text: 'hm' }) })).toEqual({
-      text: "The client's answer is not a completion: it has to say which model it was.",
+      text: `The client's answer is not a completion: "model" is missing`,
       isError: true,
     });
     expect(await outcome((context) => ask(context).catch(() => 'went on'), { era })).toEqual({

@@ -137,16 +137,16 @@ it('KIT-2: malformed params are −32602', async () => {
       request(7, 'logging/setLevel', { level: 'loud' }),
     ),
   ).toEqual([
-    error(1, -32602, 'params have to be an object.'),
-    error(2, -32602, 'params have to be an object.'),
-    error(3, -32602, 'tools/call needs the name of a tool.'),
-    error(4, -32602, 'tools/call needs the name of a tool.'),
-    error(5, -32602, 'The arguments of a tool have to be an object.'),
-    error(6, -32602, 'This cursor is not known here.'),
+    error(1, -32602, '"params" must be an object'),
+    error(2, -32602, '"params" must be an object'),
+    error(3, -32602, 'tools/call needs the name of a tool'),
+    error(4, -32602, 'tools/call needs the name of a tool'),
+    error(5, -32602, 'The arguments of a tool must be an object'),
+    error(6, -32602, 'This cursor is not known here'),
     error(
       7,
       -32602,
-      '"loud" is not a log level: use one of debug, info, notice, warning, error, critical, alert, emergency.',
+      '"loud" is not a log level: use one of debug, info, notice, warning, error, critical, alert, emergency',
     ),
   ]);
 });
@@ -160,11 +160,11 @@ it('KIT-2: a line that is not JSON is −32700, one that is no message −32600,
   );
   talk.say(request(3, 'ping'));
   expect(await talk.end()).toEqual([
-    error(null, -32700, 'This line is not JSON.'),
-    error(null, -32600, 'This line is no JSON-RPC message.'),
-    error(null, -32600, 'This line is no JSON-RPC message.'),
-    error(2, -32600, 'This is neither a request nor an answer.'),
-    error(null, -32600, 'An id has to be text or a number.'),
+    error(null, -32700, 'This line is not JSON'),
+    error(null, -32600, 'This line is not a JSON-RPC message'),
+    error(null, -32600, 'This line is not a JSON-RPC message'),
+    error(2, -32600, 'This is neither a request nor an answer'),
+    error(null, -32600, 'An id must be text or a number'),
     result(3, {}),
   ]);
 });
@@ -296,7 +296,7 @@ it('KIT-2: two requests with one id at the same time: the second is refused', as
   await talk.atLeast(1);
   gate.open();
   expect(await talk.end()).toEqual([
-    error(1, -32600, 'A request with this id is being worked on.'),
+    error(1, -32600, 'A request with this id is being worked on'),
     result(1, text('done')),
   ]);
 });
@@ -339,7 +339,7 @@ it('KIT-2: queues are bounded: past the limit a request is refused, and the othe
   const waits = tool({ name: 'waits', run: () => gate.opened.then(() => 'done') });
   const talk = await talkTo(server({ tools: [waits] }));
   talk.say(...Array.from({ length: OPEN + 1 }, (_, n) => call(n, 'waits')));
-  expect(await talk.atLeast(1)).toEqual([error(OPEN, -32603, `More than ${OPEN} requests at once.`)]);
+  expect(await talk.atLeast(1)).toEqual([error(OPEN, -32603, `More than ${OPEN} requests at once`)]);
   gate.open();
   expect(await talk.end()).toHaveLength(OPEN + 1);
 });

@@ -85,7 +85,7 @@ it('A8: a foreign Host or Origin is refused', async () => {
 });
 
 // Protocol: 25-transports-10, 25-transports-11, 26-http-4, 26-http-5
-it('A9: with a token everybody has to bring it; beyond this machine there has to be one', async () => {
+it('A9: with a token everybody has to bring it; beyond this machine there must be one', async () => {
   const served = await echo().serve(http({ port: 0, token: 'a long secret' }));
   expect(await post(served.url, call(1, 'who'))).toMatchObject({ status: 401 });
   expect(await post(served.url, call(1, 'who'), { authorization: 'Bearer a long secret' })).toEqual({

@@ -112,7 +112,7 @@ describe('tools', () => {
       { name: 'silent', inputSchema: { type: 'object', properties: {} } },
     ]);
     expect(warnings).toEqual([
-      'A schema of the tool "silent" cannot be listed: A schema of somebody cannot be written as JSON Schema here.',
+      'A schema of the tool "silent" cannot be listed: A schema of somebody cannot be written as JSON Schema here',
     ]);
     expect(await called(server, 'silent', { n: 2 })).toEqual(text('2 is even'));
     expect(await called(server, 'silent', { n: 3 })).toEqual(
@@ -179,7 +179,7 @@ describe('tools', () => {
       ],
     });
     expect(await called(server, 'wrong')).toEqual(
-      text('wrong answered what its output schema does not allow: sum is required', true),
+      text('wrong returned a result that its output schema does not allow: sum is required', true),
     );
     expect(await called(server, 'failed')).toEqual({ content: [], isError: true });
     expect(await called(server, 'whole')).toEqual({ content: [], structuredContent: { sum: 2 } });
@@ -201,7 +201,7 @@ describe('tools', () => {
       `The name of the tool "${'x'.repeat(65)}" is longer than 64 characters: some clients refuse it.`,
       'The name of the tool "emoji😀" has characters other than letters, digits, _, - and .: some clients refuse it.',
     ]);
-    expect(() => named('twice', 'twice')).toThrow('There is already one of tools called "twice".');
+    expect(() => named('twice', 'twice')).toThrow('There is already one of tools called "twice"');
   });
 
   it('KIT-1: the types of arguments and answers follow from the schemas', () => {
@@ -268,7 +268,7 @@ describe('at run time', () => {
     expect((await talk.atLeast(8)).at(-1)).toEqual({
       jsonrpc: '2.0',
       id: 4,
-      error: { code: -32602, message: 'There is no tool "two".' },
+      error: { code: -32602, message: 'There is no tool "two"' },
     });
     await talk.end();
   });

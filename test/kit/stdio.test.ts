@@ -152,7 +152,7 @@ it('KIT-2: after the end of input no question can be asked, and the handler rece
   const talk = await talkTo(defineServer({ name: 'asks', tools: [asks] }));
   talk.say(request(1, 'initialize', { capabilities: { sampling: {} } }), call(2, 'asks'));
   await talk.atLeast(2);
-  expect((await talk.end()).at(-1)).toEqual(result(2, text('the client says nothing more')));
+  expect((await talk.end()).at(-1)).toEqual(result(2, text('The client closed its input')));
 });
 
 it('KIT-2: a client that does not read is not read from, and is answered once it reads', async () => {

@@ -83,7 +83,7 @@ it('KIT-1: onHandled receives every handler: its name, outcome and duration', as
       name: 'unknown',
       outcome: 'failed',
       durationMs: 0,
-      error: new RpcFailure(-32602, 'There is no tool "unknown".'),
+      error: new RpcFailure(-32602, 'There is no tool "unknown"'),
     },
     {
       method: 'resources/read',

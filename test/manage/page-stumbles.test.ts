@@ -131,7 +131,7 @@ describe('SRV-6: a call on the page', () => {
     await expect.poll(() => page.title()).toBe('Plugboard');
     expect((await world.api('GET', '/api/approvals')).body).toEqual({ approvals: [] });
     await page.keyboard.press('4');
-    expect(await page.evaluate('document.activeElement?.innerText')).toContain('Nothing waits for you.');
+    expect(await page.evaluate('document.activeElement?.innerText')).toContain('No open questions.');
   });
 
   it('is not green if the answer breaks the promise of the output schema', async () => {
@@ -229,7 +229,7 @@ describe('SRV-6: servers', () => {
     // All of it is in view: it is what one has to read.
     expect(await textOf(page, '.server-detail')).toContain('--header=X-Key: a b');
     await add('node "y');
-    expect(await textOf(page, 'dialog .callout')).toContain('The command has a " without its end.');
+    expect(await textOf(page, 'dialog .callout')).toContain('The command has an unclosed ".');
     await page.fill('dialog >> label:text-is("Command") + input', 'node y.mjs');
     await page.click('dialog button:text-is("Add")');
     expect(await textOf(page, 'dialog .callout')).not.toContain('"replace"');

@@ -99,7 +99,7 @@ describe('SRV-6: tools', () => {
     await page.locator('.form label:has-text("title") + input').fill('Hello');
     await page.locator('.form label:has-text("count") + input').fill('two');
     await page.click('button:text-is("Run")');
-    expect(await textOf(page, '.tool .callout.bad')).toContain('count: has to be a number');
+    expect(await textOf(page, '.tool .callout.bad')).toContain('count: must be a number');
     await page.locator('.form label:has-text("count") + input').fill('2');
     await page.locator('.form label:has-text("level") + select').selectOption({ label: 'high' });
     await page.locator('.form label:has-text("urgent") + select').selectOption({ label: 'true' });
@@ -151,7 +151,7 @@ describe('SRV-6: tools', () => {
       .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth);
     expect(width).toBe(1);
     expect((await run('rows', '.result table')).split(/\s+/)).toEqual(['a', 'b', '1', 'x', '2', 'y']);
-    expect(await run('wrong', '.answer .pill[data-tone=bad]')).toContain('failed');
+    expect(await run('wrong', '.answer .pill[data-tone=bad]')).toContain('reported an error');
     expect(await textOf(page, '.result .text')).toBe('out of luck');
     expect(faults).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('SRV-6: calls and questions', () => {
     };
     const { page, world } = await show({ script: { tools: { work, fail: kinds.tools.wrong } } });
     await page.keyboard.press('3');
-    expect(await textOf(page, '.calls .none')).toContain('Nothing was called yet');
+    expect(await textOf(page, '.calls .none')).toContain('No calls yet');
     const call = world.host.session({ approvals: 'client' }).call('mcp__small__work');
     await half.opened;
     await page.waitForSelector('.row:has-text("work"):has-text("50 %")');

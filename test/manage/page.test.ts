@@ -29,7 +29,7 @@ describe('SRV-6: the token', () => {
     expect(await textOf(page, '.gate')).toContain('needs its token');
     await page.fill('.gate input', 'wrong');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('.gate >> text=not the right one');
+    await page.waitForSelector('.gate >> text=Wrong token');
     await page.fill('.gate input', TOKEN);
     await page.keyboard.press('Enter');
     await page.waitForSelector(row('small'));
@@ -106,7 +106,7 @@ describe('SRV-6: servers', () => {
     await page.click(row('remote'));
     expect(await textOf(page, '.detail .pill')).toBe('needs a login');
     await page.click('.detail button:text-is("Log in")');
-    await page.waitForSelector('.login >> text=Waiting until you are logged in');
+    await page.waitForSelector('.login >> text=Waiting for your login');
     // The window that the page opens, opened when this test is ready for it.
     const address = String(await page.evaluate('window.opened'));
     const window = await context.newPage();
@@ -115,11 +115,11 @@ describe('SRV-6: servers', () => {
     await page.waitForSelector('.notice:has-text("You are logged in to remote")');
     await page.waitForSelector('.detail .pill:text-is("connected")');
     expect(await page.locator('.login .callout').count()).toBe(0);
-    await page.click('.detail button:text-is("Clear the login")');
-    await page.click('.detail button:text-is("Really clear it")');
+    await page.click('.detail button:text-is("Log out")');
+    await page.click('.detail button:text-is("Confirm log out")');
     await page.waitForSelector('.detail .pill:text-is("needs a login")');
     // Hints are about this page, and its tools have gone with the login.
-    expect(await textOf(page, '.detail .callout .hint')).toBe('Press Log in, and log in with your browser.');
+    expect(await textOf(page, '.detail .callout .hint')).toBe('Click Log in, then log in with your browser.');
     const toolsOf = async (): Promise<unknown> => (await world.api('GET', '/api/tools?server=remote')).body;
     await expect.poll(toolsOf).toEqual({ tools: [] });
     expect(faults).toEqual([]);

@@ -174,7 +174,7 @@ describe('SRV-5: questions of calls over the API', () => {
     }
     expect(results).toEqual([
       JSON.stringify(completion),
-      expect.stringContaining('-1 no one gave a completion'),
+      expect.stringContaining('-1 No one provided a completion'),
     ]);
   });
 

@@ -119,7 +119,7 @@ describe('clean (POL-4, A15, A40)', () => {
     expect(reveal('1️⃣ 👩‍👩‍👧 می‌خواهم')).toBe('1️⃣ 👩‍👩‍👧 می‌خواهم');
   });
 
-  it('a name hides something when it has to be cleaned, or turns its reading around', () => {
+  it('a name hides something when it must be cleaned, or turns its reading around', () => {
     expect(['read', 'می‌خواهم', 'Zürich 👩‍👩‍👧'].map(hidesText)).toEqual([false, false, false]);
     expect([`a${selected('x')}`, 'a\u202eb\u202c', 'a\x07', `a${tagged('b')}`].map(hidesText)).toEqual([
       true,

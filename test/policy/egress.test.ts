@@ -149,7 +149,7 @@ describe('addresses that a server names', () => {
     expect(error?.toJSON()).toEqual({
       code: 'EGRESS_REFUSED',
       message:
-        'The server sent us to https://10.0.0.1, which was not contacted: it lies in a private address range.',
+        'The server sent us to https://10.0.0.1, which was not contacted: it is in a private address range',
       hint: "If you trust that address, name it yourself: oauth.authorizationUrl and oauth.tokenUrl in the server's entry.",
     });
   });
@@ -227,7 +227,7 @@ describe('requests to them', () => {
     const error = await rejected(egressFetch({ server: origin })(`${origin}/token?code=secret-code`));
     expect(error.toJSON()).toEqual({
       code: 'CONNECT_FAILED',
-      message: `http://127.0.0.1:${port} could not be reached (ECONNREFUSED).`,
+      message: `http://127.0.0.1:${port} could not be reached (ECONNREFUSED)`,
       hint: 'Check the network, then try again.',
     });
   });

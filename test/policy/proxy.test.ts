@@ -78,11 +78,11 @@ describe('which requests go through a proxy', () => {
   });
 
   it.each([
-    ['http://', 'HTTPS_PROXY does not hold the address of a proxy.'],
-    ['://x', 'HTTPS_PROXY does not hold the address of a proxy.'],
+    ['http://', 'HTTPS_PROXY does not hold the address of a proxy'],
+    ['://x', 'HTTPS_PROXY does not hold the address of a proxy'],
     [
       'socks5://ada:hunter2@proxy.example:1080',
-      'HTTPS_PROXY names a proxy of the kind socks5://, which is not supported.',
+      'HTTPS_PROXY names a proxy of the kind socks5://, which is not supported',
     ],
   ])('HTTPS_PROXY=%s is refused with the name of the variable', (value, message) => {
     const refusal = ((): unknown => {

@@ -171,7 +171,7 @@ describe('consent: POL-2', () => {
       {
         line: 1,
         column: 16,
-        message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here.',
+        message: 'The file is not valid JSON: unexpected end of file: a closing brace is missing here',
         hint: 'This file is ignored until it is fixed.',
       },
     ],
@@ -181,7 +181,7 @@ describe('consent: POL-2', () => {
       {
         line: 1,
         column: 19,
-        message: 'Duplicate key "projects" (lines 1 and 1); the last one is used.',
+        message: 'Duplicate key "projects" (lines 1 and 1); the last one is used',
         hint: 'Take one of them out.',
       },
     ],

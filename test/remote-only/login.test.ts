@@ -10,7 +10,7 @@ describe('options of plugboard/remote-only', () => {
     for (const [options, message] of [
       [{ servers, home: '/tmp' }, 'The option home cannot be used with plugboard/remote-only'],
       [{ servers, aprove: () => 'allow' }, expect.stringContaining('aprove')],
-      [{}, 'servers is missing: an object of names and entries with a url'],
+      [{}, '"servers" is missing: an object of names and entries with a url'],
     ] as const) {
       const error = await failure(createHost(options as unknown as Parameters<typeof createHost>[0]));
       expect(error).toMatchObject({ code: 'CONFIG_INVALID', message });

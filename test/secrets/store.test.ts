@@ -78,7 +78,7 @@ describe('the file', () => {
         expect(JSON.stringify(error)).toBe(
           JSON.stringify({
             code: 'CONFIG_UNWRITABLE',
-            message: `${home.credentials} is not a credentials file that can be read.`,
+            message: `${home.credentials} is not a credentials file that can be read`,
             hint: 'Fix it, or move it away and log in again.',
           }),
         );

@@ -135,6 +135,6 @@ it.each(['legacy', 'modern'] as const)(
     const { messages } = await call;
     await cancelled.opened;
     await closing;
-    expect(messages).toMatchObject([{ id: 1, error: { code: -32603, message: 'the gateway is closing' } }]);
+    expect(messages).toMatchObject([{ id: 1, error: { code: -32603, message: 'The gateway is closing' } }]);
   },
 );

@@ -129,11 +129,11 @@ describe('SRV-1: names through the gateway', () => {
     );
     const meant = 'Did you mean small__echo?';
     expect(failures).toEqual([
-      `there is no tool called "small__ehco". ${meant}`,
-      `there is no tool called "mcp__small__ehco". ${meant}`,
-      `there is no tool called "mcp__plugboard__small__echo". ${meant}`,
-      `there is no tool called "echo". ${meant}`,
-      'there is no tool called "nothing". List the tools again: they change as servers start and stop.',
+      `There is no tool called "small__ehco". ${meant}`,
+      `There is no tool called "mcp__small__ehco". ${meant}`,
+      `There is no tool called "mcp__plugboard__small__echo". ${meant}`,
+      `There is no tool called "echo". ${meant}`,
+      'There is no tool called "nothing". List the tools again: they change as servers start and stop.',
     ]);
   });
 });

@@ -266,8 +266,8 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
     expect(texts).toEqual([
       [true, 'call_tool needs the name of a tool. Find one with tool_search.'],
       [true, 'call_tool needs the name of a tool. Find one with tool_search.'],
-      [true, 'there is no tool called "small__ehco". Did you mean small__echo?'],
-      [true, 'there is no tool called "nothing". Find it with tool_search.'],
+      [true, 'There is no tool called "small__ehco". Did you mean small__echo?'],
+      [true, 'There is no tool called "nothing". Find it with tool_search.'],
       [
         true,
         `small__echo was not called: message is required. Correct the arguments to match the inputSchema of the tool.\nIts inputSchema: ${JSON.stringify(echo.inputSchema)}`,

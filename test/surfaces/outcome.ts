@@ -62,7 +62,7 @@ const TELLS_STATES = ['list', 'trust', 'tools', 'doctor'];
 /** These go on until they are ended. */
 const STAYS = ['--http', '--port'];
 
-/** Typed as a person would: what is printed has to be clean, and a failure is asked for its code. */
+/** Typed as a person would: what is printed must be clean, and a failure is asked for its code. */
 export async function typedIn(place: Place, words: readonly string[]): Promise<string> {
   const { child, ended } = place.start(words);
   const stays = STAYS.some((flag) => words.includes(flag));

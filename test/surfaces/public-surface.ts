@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { declaredNames } from './declared-members.ts';
 
-/** Reads the surface of the package whose root is given; it has to be built. One line for each name: `kind: name`. */
+/** Reads the surface of the package whose root is given; it must be built. One line for each name: `kind: name`. */
 export async function publicSurface(root: string): Promise<readonly string[]> {
   const load = (file: string): Promise<Record<string, unknown>> =>
     import(pathToFileURL(join(root, file)).href);

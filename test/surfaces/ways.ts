@@ -264,7 +264,7 @@ export async function tryOnPage(page: Page, errands: readonly Errand[]): Promise
     await page.waitForSelector('.answer .pill, .answer .callout');
     const [answer] = (await textOf(page, '.answer .pill, .answer .callout')).split('\n');
     const outcome =
-      answer === 'ok' ? 'done' : answer?.includes('says that it failed') ? 'tool error' : 'told why';
+      answer === 'ok' ? 'done' : answer?.includes('reported an error') ? 'tool error' : 'told why';
     told.push({ outcome, shown: await textOf(page, 'body') });
   }
   return told;

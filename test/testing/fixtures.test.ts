@@ -64,7 +64,7 @@ it('CON-5: modern-http.mjs is a modern HTTP server that checks the mirrored head
       {
         jsonrpc: '2.0',
         id: 1,
-        error: { code: -32020, message: 'The header mcp-method does not say what the body says.' },
+        error: { code: -32020, message: 'The header mcp-method does not match the body.' },
       },
     ]);
   } finally {

@@ -78,7 +78,7 @@ describe('F35: endless bodies', () => {
     const error = await failure(transport.send(call(1)));
     expect([error.code, error.message]).toEqual([
       'LIMIT_EXCEEDED',
-      "The server's answer is over the limit of 1048576 bytes.",
+      "The server's answer is over the limit of 1048576 bytes",
     ]);
     await until('the close', () => server.log[0]?.closed === true);
     await livesOn(transport, recorder);
@@ -299,7 +299,7 @@ describe('F39 and F40: odd events', () => {
     await until('the answer', () => recorder.messages.length === 1);
     expect(recorder.messages).toEqual([answerTo(1)]);
     expect(recorder.notices).toEqual([
-      { level: 'warning', message: 'Dropped an event that is no JSON-RPC message.' },
+      { level: 'warning', message: 'Dropped an event that is not a JSON-RPC message.' },
     ]);
   });
 });
@@ -414,7 +414,7 @@ describe('F44: something else lives there', () => {
     const error = await failure(transport.send(call(1)));
     expect([error.code, error.message, error.hint, error.detail]).toEqual([
       'NOT_MCP',
-      `This url does not speak MCP: ${because} (${new URL(server.origin).host}).`,
+      `This url does not speak MCP: ${because} (${new URL(server.origin).host})`,
       'Check the path of the url, often /mcp or /sse; a sign-in page or proxy may be in between.',
       { httpStatus },
     ]);
@@ -472,7 +472,7 @@ describe('F46 A5: redirects', () => {
     const error = await failure(transport.send(call(1)));
     expect([error.code, error.message, error.hint, error.detail]).toEqual([
       'EGRESS_REFUSED',
-      `${new URL(server.origin).host} redirects to another origin, ${elsewhere.origin}.`,
+      `${new URL(server.origin).host} redirects to another origin, ${elsewhere.origin}`,
       `If you trust it, set the url of this server to ${elsewhere.origin}/mcp.`,
       { httpStatus: 307, permanent: true },
     ]);

@@ -212,7 +212,7 @@ describe('CON-4: Streamable HTTP', () => {
     const host = new URL(server.origin).host;
     expect([error.code, error.message, error.detail, recorder.messages]).toEqual([
       'CONNECT_FAILED',
-      `${host} refused the request (HTTP 400): Bad Request.`,
+      `${host} refused the request (HTTP 400): Bad Request`,
       { httpStatus: 400, rpcCode: -32000 },
       [],
     ]);

@@ -54,7 +54,7 @@ it('KIT-3: close() ends its own side without an error, and the other side with o
   expect(atClient.endings).toEqual([undefined]);
   expect((await atServer.ended)?.toJSON()).toEqual({
     code: 'CONNECTION_LOST',
-    message: 'The other end closed the connection.',
+    message: 'The other end closed the connection',
   });
 });
 

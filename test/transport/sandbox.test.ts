@@ -130,7 +130,7 @@ describe('a sandbox', () => {
     await expect(host.connect('s')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:
-        'Its "sandbox" cannot be understood: "filesystem" must be "read-only", "project", "all" or { "read": [paths], "write": [paths] }.',
+        'Its "sandbox" cannot be understood: "filesystem" must be "read-only", "project", "all" or { "read": [paths], "write": [paths] }',
     });
     expect(() => sandboxOf('loose')).toThrow('"strict" or an object');
     expect(() => sandboxOf({ netwrok: 'none' })).toThrow('"netwrok" is not known');
@@ -237,7 +237,7 @@ describe('a sandbox', () => {
     );
     expect(JSON.parse(stdout)).toEqual({
       code: 'START_FAILED',
-      message: 'The sandbox that its entry asks for is not available: bubblewrap is not installed.',
+      message: 'The sandbox that its entry asks for is not available: bubblewrap is not installed',
       hint: "Install it: apt-get install bubblewrap, or your system's package of that name.",
       status: 'failed',
     });

@@ -42,7 +42,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
   it('no such command: lists where it looked', async () => {
     expect(await failure({ command: 'no-such-command' })).toEqual([
       'START_FAILED',
-      'The command "no-such-command" was not found.',
+      'The command "no-such-command" was not found',
       'Install no-such-command, or give its full path. Looked in /usr/bin, /bin.',
       final,
     ]);
@@ -51,7 +51,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
   it('no such path', async () => {
     expect(await failure({ command: join(dir, 'nothing') })).toEqual([
       'START_FAILED',
-      `There is no program at ${join(dir, 'nothing')}.`,
+      `There is no program at ${join(dir, 'nothing')}`,
       'Check the path in "command" of the server\'s entry.',
       final,
     ]);
@@ -70,7 +70,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
     const path = file('plain.sh', '#!/bin/sh\n', 0o644);
     expect(await failure({ command: path })).toEqual([
       'START_FAILED',
-      `${path} may not be executed.`,
+      `${path} may not be executed`,
       'Make it executable (chmod +x), or name its interpreter as the command.',
       final,
     ]);
@@ -79,7 +79,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
   it('a folder instead of a program', async () => {
     expect(await failure({ command: dir })).toEqual([
       'START_FAILED',
-      `${dir} is a folder, not a program.`,
+      `${dir} is a folder, not a program`,
       'Name the program inside it as "command".',
       final,
     ]);
@@ -89,7 +89,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
     const path = file('odd.sh', '#!/no/such/interpreter\n', 0o755);
     expect(await failure({ command: path })).toEqual([
       'START_FAILED',
-      `${path} exists, but the program that its first line names does not.`,
+      `${path} exists, but the program that its first line names does not`,
       'Install the interpreter of its "#!" line, or name the interpreter as the command.',
       final,
     ]);
@@ -98,7 +98,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
   it('no such working folder', async () => {
     expect(await failure({ command: 'sh', cwd: join(dir, 'gone') })).toEqual([
       'START_FAILED',
-      `The working folder ${join(dir, 'gone')} does not exist.`,
+      `The working folder ${join(dir, 'gone')} does not exist`,
       'Create it, or correct "cwd" in the server\'s entry.',
       final,
     ]);
@@ -108,7 +108,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
     const path = file('file.txt', '', 0o644);
     expect(await failure({ command: 'sh', cwd: path })).toEqual([
       'START_FAILED',
-      `The working folder ${path} is a file.`,
+      `The working folder ${path} is a file`,
       'Give a folder as "cwd" in the server\'s entry.',
       final,
     ]);
@@ -117,7 +117,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
   it('a zero byte in an argument', async () => {
     expect(await failure({ command: 'sh', args: ['a\0b'] })).toEqual([
       'START_FAILED',
-      'The command, an argument or a variable holds a zero byte.',
+      'The command, an argument or a variable holds a zero byte',
       'Correct the entry.',
       final,
     ]);
@@ -147,7 +147,7 @@ describe('a server that exits before it answered', () => {
     const error = await exit(0, '');
     expect([error.code, error.message, error.hint, error.detail]).toEqual([
       'START_FAILED',
-      'The server exited with code 0 before it answered.',
+      'The server exited with code 0 before it answered',
       'This may not be a stdio MCP server, or it may need different arguments.',
       { exitCode: 0 },
     ]);

@@ -189,7 +189,7 @@ describe('the end of a server', () => {
     expect(recorder.messages()).toEqual([result(1, 'x'.repeat(300_000)), result(2, 'last words')]);
     expect([error?.code, error?.message, error?.detail]).toEqual([
       'CONNECTION_LOST',
-      'The server exited with code 7.',
+      'The server exited with code 7',
       { exitCode: 7 },
     ]);
   });
@@ -208,7 +208,7 @@ describe('the end of a server', () => {
     const { error } = await recorder.next('closed');
     expect([error?.code, error?.message, error?.detail]).toEqual([
       'CONNECTION_LOST',
-      'The server was ended by SIGSEGV.',
+      'The server was ended by SIGSEGV',
       { exitSignal: 'SIGSEGV' },
     ]);
   });
@@ -237,7 +237,7 @@ describe('the end of a server', () => {
     const { error } = await recorder.next('closed');
     expect([error?.code, error?.message]).toEqual([
       'CONNECTION_LOST',
-      'The server closed its input but goes on running.',
+      'The server closed its input but goes on running',
     ]);
   });
 
@@ -246,7 +246,7 @@ describe('the end of a server', () => {
     const { error } = await recorder.next('closed');
     expect([error?.code, error?.message]).toEqual([
       'CONNECTION_LOST',
-      'The server closed its output but goes on running.',
+      'The server closed its output but goes on running',
     ]);
   });
 });

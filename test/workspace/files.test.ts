@@ -125,7 +125,7 @@ describe('SRV-3: write', () => {
     symlinkSync('.git', tree.at('inner/link'));
     linkSync(join(tree.outside, 'secret.txt'), tree.at('hard.txt'));
     const refused =
-      'error: inner/.git/hooks/pre-commit belongs to git itself and is not written by this tool.';
+      'error: inner/.git/hooks/pre-commit belongs to git itself and is not written by this tool';
     const [direct, linked, hard, folder] = [
       await program.say('write', { path: 'inner/.git/hooks/pre-commit', content: 'evil' }),
       await program.say('write', { path: 'inner/link/hooks/pre-commit', content: 'evil' }),
@@ -203,7 +203,7 @@ describe('SRV-3: edit', () => {
       tree.read('some.md'),
     ]).toEqual([
       'error: old_text occurs more than 10000 times. Give a longer text.',
-      'error: some.md would become larger than 16777216 bytes.',
+      'error: some.md would become larger than 16777216 bytes',
       'a'.repeat(100),
     ]);
   });
@@ -233,7 +233,7 @@ describe('SRV-3: list', () => {
     const out = await listing.say('list', { path: 'out' });
     await listing.close();
     own.remove();
-    expect({ text, data, out: out.startsWith('error: "out" leads out of the project.') }).toEqual({
+    expect({ text, data, out: out.startsWith('error: "out" leads out of the project') }).toEqual({
       text: 'a.txt  3 bytes\nnode_modules/\nout  (link)\nsrc/\nsrc/b.ts  0 bytes\nsrc/deep/',
       data: {
         entries: [

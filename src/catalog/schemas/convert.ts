@@ -57,7 +57,7 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
   if (node === undefined) return { ok: false, reason: 'the schema does not describe an object' };
 
   const shrinking: string[] = [];
-  let untold: string[] = [];
+  let notes: string[] = [];
   let before = Number.POSITIVE_INFINITY;
   let stride = 1;
   for (let done = 0; done <= SHRINK_STEPS.length; done += stride) {
@@ -65,9 +65,9 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
     const writer = new Writer(PROFILES[provider], writing);
     const written = writer.root(node);
     const bytes = encoder.encode(JSON.stringify(written.schema)).length;
-    if (bytes < before) shrinking.push(...untold);
+    if (bytes < before) shrinking.push(...notes);
     before = bytes;
-    untold = [];
+    notes = [];
     if (bytes <= maxBytes && writer.excess() === undefined) {
       return { ok: true, ...result(written), changes: [...reading.list(), ...shrinking, ...writing.list()] };
     }
@@ -75,7 +75,7 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
     stride = done + HASTE <= SHRINK_STEPS.length && bytes > maxBytes * HASTE ? HASTE : 1;
     for (const step of SHRINK_STEPS.slice(done, done + stride)) {
       node = step.apply(node);
-      untold.push(`too large: ${step.says}`);
+      notes.push(`too large: ${step.note}`);
     }
   }
   return refusal;
@@ -95,7 +95,7 @@ function result({ schema, undo }: Written): Pick<Conversion & { ok: true }, 'sch
 // Shrinks a schema step by step, the least useful parts first. Required arguments are always kept.
 
 interface ShrinkStep {
-  readonly says: string;
+  readonly note: string;
   readonly apply: (root: SchemaNode) => SchemaNode;
 }
 
@@ -111,19 +111,19 @@ const OPTIONAL_KEPT = [500, 200, 100, 50, 20, 10, 0] as const;
 type Change = (node: SchemaNode, depth: number) => SchemaNode;
 
 const SHRINK_STEPS: readonly ShrinkStep[] = [
-  { says: 'examples are left out', apply: (root) => everywhere(root, withoutExamples) },
-  { says: 'long descriptions are cut', apply: (root) => everywhere(root, cutWords(LONG_WORDS_CHARS, 0)) },
-  { says: 'nested descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 2)) },
-  { says: 'nested descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 2)) },
-  { says: 'long lists of values are left out', apply: (root) => everywhere(root, withoutLongEnum) },
+  { note: 'examples are left out', apply: (root) => everywhere(root, withoutExamples) },
+  { note: 'long descriptions are cut', apply: (root) => everywhere(root, cutWords(LONG_WORDS_CHARS, 0)) },
+  { note: 'nested descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 2)) },
+  { note: 'nested descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 2)) },
+  { note: 'long lists of values are left out', apply: (root) => everywhere(root, withoutLongEnum) },
   ...CUT_DEPTHS.map((depth) => ({
-    says: `what is deeper than ${depth} is left out`,
+    note: `what is deeper than ${depth} is left out`,
     apply: (root: SchemaNode) => everywhere(root, (node, at) => (at >= depth ? shallow(node) : node)),
   })),
-  { says: 'descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 0)) },
-  { says: 'descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 1)) },
+  { note: 'descriptions are cut', apply: (root) => everywhere(root, cutWords(SHORT_WORDS_CHARS, 0)) },
+  { note: 'descriptions are left out', apply: (root) => everywhere(root, cutWords(0, 1)) },
   ...OPTIONAL_KEPT.map((count) => ({
-    says: `of the optional arguments ${count} are kept`,
+    note: `of the optional arguments ${count} are kept`,
     apply: (root: SchemaNode) => withOptional(root, count),
   })),
 ];

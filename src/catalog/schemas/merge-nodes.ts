@@ -128,9 +128,10 @@ function formsNote(forms: readonly SchemaNode[], always: ReadonlySet<string>): s
     const own = [...form.required].filter((name) => !always.has(name) && !fixedNames.has(name));
     return [...fixed, ...own].join(', ');
   });
-  const told = [...new Set(texts)].filter((text) => text !== '');
-  if (told.length === 0 || (told.length === 1 && texts.every((text) => text !== ''))) return undefined;
-  const note = `Give one of: (${told.join('), (')})${texts.includes('') ? ', or none of these' : ''}.`;
+  const distinct = [...new Set(texts)].filter((text) => text !== '');
+  if (distinct.length === 0 || (distinct.length === 1 && texts.every((text) => text !== '')))
+    return undefined;
+  const note = `Give one of: (${distinct.join('), (')})${texts.includes('') ? ', or none of these' : ''}.`;
   return note.length <= MAX_FORMS_NOTE_CHARS ? note : `${note.slice(0, MAX_FORMS_NOTE_CHARS - 1)}…`;
 }
 

@@ -109,8 +109,8 @@ class Reader {
   #read(raw: unknown, place: Place): SchemaNode {
     if (isRecord(raw)) return this.#settle(this.#parts(raw, place), place);
     const named = typeof raw === 'string' ? readTypes(raw) : undefined;
-    const said = named ? 'the bare name of a type' : typeof raw === 'string' ? raw : JSON.stringify(raw);
-    this.#changes.add(place.path, `${said} is taken as a schema`);
+    const shown = named ? 'the bare name of a type' : typeof raw === 'string' ? raw : JSON.stringify(raw);
+    this.#changes.add(place.path, `${shown} is taken as a schema`);
     return this.#settle(bareNode(...(named ?? ['string' as const])), place);
   }
 
@@ -237,7 +237,7 @@ class Reader {
     const branches = kept.flatMap((branch) => this.#branch(branch, { ...place, depth: place.depth + 1 }));
     if (branches.length === 0) return node;
     if (keyword === 'anyOf' && Array.isArray(raw['oneOf'])) {
-      this.#changes.add(place.path, 'oneOf beside anyOf is left out');
+      this.#changes.add(place.path, 'oneOf next to anyOf is left out');
     }
     // "Give a or b": branches that only require something are better described in text.
     if (branches.every(onlyRequires)) {
@@ -321,7 +321,10 @@ class Reader {
   #united(base: SchemaNode, branches: readonly SchemaNode[], place: Place): SchemaNode {
     const objects = branches.filter((branch) => branch.types.length === 0 || branch.types.includes('object'));
     if (base.items !== undefined || objects.length === 0) return this.#settle(base, place);
-    this.#changes.add(place.path, 'a union beside properties becomes one object with those of all its forms');
+    this.#changes.add(
+      place.path,
+      'a union next to properties becomes one object with those of all its forms',
+    );
     return this.#complete(uniteObjects({ ...base, types: ['object'] }, objects.map(flattened)), place.path);
   }
 
@@ -348,8 +351,8 @@ class Reader {
     const listed = node.enum?.some((value) => Array.isArray(value)) ?? false;
     const isOpen = node.items === undefined ? !listed : isUntyped(node.items);
     if (node.types.includes('array') && isOpen) {
-      const said = node.items === undefined ? 'is missing' : 'allows anything';
-      this.#changes.add(path, `items ${said}: taken as string`);
+      const shown = node.items === undefined ? 'is missing' : 'allows anything';
+      this.#changes.add(path, `items ${shown}: taken as string`);
       complete = { ...complete, items: bareNode('string') };
     }
     return complete;

@@ -1,6 +1,6 @@
 /** Converts a model's arguments for a converted schema back to the server's original schema. */
 
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, parseJson } from '../../lib/json.ts';
 
 /** The conversions to undo at one place of the arguments; absent if there are none. */
 export interface Undo {
@@ -50,12 +50,8 @@ function restoreObject(value: Record<string, unknown>, undo: Undo): Record<strin
 }
 
 function parseContainer(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 /** True if a value matches this branch by its type and, for objects, by its properties. */

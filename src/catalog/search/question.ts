@@ -45,13 +45,13 @@ export function questionOf(
   embedding: Embedding,
 ): Question {
   const plain = wordsOf(text.replaceAll(QUOTED, ' , '));
-  const said = new Set(plain.map((word) => stem(word)));
+  const plainStems = new Set(plain.map((word) => stem(word)));
   const sequence = termsOf(text);
   const words = [...new Set(sequence)].slice(0, MAX_TERMS);
   const ids = new Map(words.map((word, i) => [word, vocabulary.idOf(word) ?? vocabulary.size + i]));
   const idOf = (word: string): number => ids.get(word) ?? -1;
   const terms = words.map(idOf);
-  const shares = words.map((word) => (said.has(word) ? 1 : QUOTED_SHARE));
+  const shares = words.map((word) => (plainStems.has(word) ? 1 : QUOTED_SHARE));
   const rarities = terms.map((term, i) => bm25f.idf(term) * (shares[i] as number));
   const total = rarities.reduce((sum, x) => sum + x, 0);
   const rows = words.map((word) => embedding.rowOf(word));
@@ -64,7 +64,7 @@ export function questionOf(
     weights: rarities.map((x) => x / total),
     vector: embedding.embedQuery(rows, shares),
     pairs: sequence.slice(1).map((word, i) => idOf(sequence[i] as string) * PAIR + idOf(word)),
-    action: firstAction(said),
+    action: firstAction(plainStems),
     head: head.words.map((word) => terms.indexOf(idOf(stem(word)))).filter((i) => i >= 0),
     plural: head.plural || plain.some((word) => WHOLE.has(word)),
   };

@@ -95,7 +95,7 @@ export function decodeModel(bytes: Uint8Array): SearchModel {
   const text = new TextDecoder();
   const header = JSON.parse(text.decode(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + headerBytes))) as Header;
   if (header.features.join() !== FEATURES.join()) {
-    throw new PlugboardError('INTERNAL', `${ASSET} was made for another version of tool search.`, {
+    throw new PlugboardError('INTERNAL', `${ASSET} was made for another version of tool search`, {
       hint: 'Install plugboard again, or run tools/search/train.mjs in a checkout.',
     });
   }

@@ -2,6 +2,7 @@
 
 import { unknownServer } from '../../config/unknown-server.ts';
 import type { Host } from '../../host/host.ts';
+import { sentences } from '../../lib/sentences.ts';
 import { clean } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
@@ -41,19 +42,19 @@ export const COMMANDS: readonly ChatCommand[] = [
   {
     name: 'mcp',
     usage: '/mcp [action server]',
-    summary: `the servers; actions: ${MCP_ACTIONS.join(', ')}`,
+    summary: `list the servers; actions: ${MCP_ACTIONS.join(', ')}`,
     run: runMcp,
   },
   {
     name: 'tools',
     usage: '/tools [words]',
-    summary: 'the tools that the model is given now, or those that fit the words',
+    summary: 'list the tools that the model has now, or those that match the words',
     run: showTools,
   },
   {
     name: 'compact',
     usage: '/compact',
-    summary: 'replace what was said so far by a summary',
+    summary: 'replace the conversation so far with a summary',
     async run(state): Promise<Outcome> {
       await state.compact();
       return 'stay';
@@ -62,14 +63,14 @@ export const COMMANDS: readonly ChatCommand[] = [
   {
     name: 'clear',
     usage: '/clear',
-    summary: 'begin a new conversation',
+    summary: 'start a new conversation',
     run(state) {
       state.clear();
       return 'stay';
     },
   },
-  { name: 'help', usage: '/help', summary: 'this list', run: showHelp },
-  { name: 'exit', usage: '/exit', summary: 'leave (Ctrl-D does too)', run: () => 'leave' },
+  { name: 'help', usage: '/help', summary: 'show this list', run: showHelp },
+  { name: 'exit', usage: '/exit', summary: 'quit (or press Ctrl-D)', run: () => 'leave' },
 ];
 
 /** Undefined if the line is not a built-in command; it may then be a server's prompt. */
@@ -100,7 +101,7 @@ async function runMcp(state: ChatState, [action, name, ...rest]: readonly string
   const report = host.servers().find((each) => each.name === name);
   if (report === undefined) {
     const { message, hint } = unknownServer(name, { known: host.servers().map((each) => each.name) });
-    say(clean(hint === undefined ? `${message}.` : `${message}. ${hint}`, { multiline: false }));
+    say(clean(sentences(message, hint), { multiline: false }));
     return 'stay';
   }
   const shown = clean(name, { multiline: false });
@@ -121,7 +122,7 @@ async function runMcp(state: ChatState, [action, name, ...rest]: readonly string
       await host.login(name, {
         signal: state.signal,
         onUrl: (url, opened) =>
-          say(`${opened ? 'Your browser was opened. If it shows nothing, open' : 'Open'}:\n\n  ${url}\n`),
+          say(`${opened ? 'Your browser was opened. If nothing happened, open' : 'Open'}:\n\n  ${url}\n`),
       });
       say(`Logged in to ${shown}.`);
       break;

@@ -5,7 +5,7 @@ import type { Host } from '../../host/host.ts';
 import { COMMANDS, MCP_ACTIONS } from './chat-commands.ts';
 
 const MAX_HISTORY = 500;
-const LEAVE_HINT = 'Press Ctrl-C again to leave (or Ctrl-D).';
+const LEAVE_HINT = 'Press Ctrl-C again to quit (or Ctrl-D).';
 
 type Completer = (line: string) => Promise<CompleterResult>;
 

@@ -64,7 +64,7 @@ export class ChatLoop {
     }
     const { id, messages } = this.#agent.conversation;
     if (messages.length > 0)
-      this.#say(context.output.paint.faint(`Go on with: plugboard chat --resume ${id}`));
+      this.#say(context.output.paint.faint(`Continue with: plugboard chat --resume ${id}`));
     return 0;
   }
 
@@ -74,7 +74,7 @@ export class ChatLoop {
       if (command !== undefined)
         return await this.#withKeys((signal) => command.run(this.#state(signal), splitArgv(line).slice(1)));
       if (line.startsWith('/') && !(await this.#isPrompt(line))) {
-        this.#say(`There is no command ${clean(line.split(/\s/)[0] ?? '')}. Type /help to see all of them.`);
+        this.#say(`Unknown command ${clean(line.split(/\s/)[0] ?? '')}. Type /help to see all of them.`);
         return 'stay';
       }
       await this.#withKeys((signal) => this.#send(line, signal));
@@ -92,7 +92,7 @@ export class ChatLoop {
 
   async #send(line: string, signal: AbortSignal): Promise<void> {
     this.#transcript.begin();
-    const turn = await this.#agent.send(line, { signal, tell: (event) => this.#transcript.tell(event) });
+    const turn = await this.#agent.send(line, { signal, emit: (event) => this.#transcript.emit(event) });
     this.#transcript.end(turn);
   }
 
@@ -112,8 +112,8 @@ export class ChatLoop {
   /** The first Ctrl-C cancels the running calls, the next one the turn. */
   #cancel(): void {
     if (this.#agent.cancelCalls())
-      this.#say(this.#paint.faint('The call is cancelled; Ctrl-C again ends the turn.'));
-    else this.#turn?.abort(new PlugboardError('CANCELLED', 'The turn was cancelled.'));
+      this.#say(this.#paint.faint('The call was cancelled. Press Ctrl-C again to end the turn.'));
+    else this.#turn?.abort(new PlugboardError('CANCELLED', 'The turn was cancelled'));
   }
 
   async #isPrompt(line: string): Promise<boolean> {
@@ -128,10 +128,10 @@ export class ChatLoop {
       output: context.output,
       signal,
       say: (text) => this.#say(text),
-      compact: () => this.#agent.compact({ signal, tell: (event) => this.#transcript.tell(event) }),
+      compact: () => this.#agent.compact({ signal, emit: (event) => this.#transcript.emit(event) }),
       clear: () => {
         this.#agent = this.#agentFor(Conversation.begin(folder, conversation.head));
-        this.#say('A new conversation.');
+        this.#say('Started a new conversation.');
       },
     };
   }

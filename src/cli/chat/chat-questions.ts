@@ -68,7 +68,9 @@ export class Questions {
         0,
         MAX_SHOWN_CHARS,
       );
-      output.line(`${output.paint.strong(reveal(request.server))} asks your model:\n${wanted}`);
+      output.line(
+        `${output.paint.strong(reveal(request.server))} requests a completion from your model:\n${wanted}`,
+      );
       const answer = await prompter.confirm({
         message: `Let ${reveal(request.server)} use ${model.name}?`,
         initial: false,
@@ -76,8 +78,7 @@ export class Questions {
       });
       return answer === true;
     });
-    if (!allowed)
-      throw new PlugboardError('DENIED', 'the person did not allow it', { server: request.server });
+    if (!allowed) throw new PlugboardError('DENIED', 'The user did not allow it', { server: request.server });
     return sampleWith(model, request);
   }
 

@@ -28,7 +28,7 @@ export async function runOneShot(context: Context, options: AgentOptions, text: 
   const words = new StreamCleaner();
   const turn = await agent.send(text, {
     signal,
-    tell: (event) => {
+    emit: (event) => {
       record(calls, event);
       if (!output.json) show(output, words, event);
     },
@@ -76,6 +76,6 @@ function show(output: Output, words: StreamCleaner, event: AgentEvent): void {
     output.note(why === '' ? `${mark} ${about}` : `${mark} ${about}  ${why}`);
   }
   if (event.type === 'refused')
-    output.note(`${notePaint.warn('note:')} ${refusedText(event)} --yes allows every call.`);
-  if (event.type === 'unknown') output.note(`${notePaint.warn('note:')} ${clean(event.what)} leads nowhere.`);
+    output.note(`${notePaint.warn('note:')} ${refusedText(event)} Use --yes to allow every call.`);
+  if (event.type === 'unknown') output.note(`${notePaint.warn('note:')} ${clean(event.what)} was not found.`);
 }

@@ -42,7 +42,7 @@ export class Transcript {
     this.#status.show('thinking… (Ctrl-C stops)');
   }
 
-  tell(event: AgentEvent): void {
+  emit(event: AgentEvent): void {
     const { paint } = this.#output;
     if (event.type !== 'text' && event.type !== 'reasoning' && event.type !== 'progress')
       this.#status.write(this.#wrap.flush());
@@ -72,10 +72,10 @@ export class Transcript {
         this.#status.line(`${paint.warn('note:')} ${refusedText(event)}`);
         break;
       case 'compacted':
-        this.#status.line(paint.faint(`${event.before} messages were summarised to make room.`));
+        this.#status.line(paint.faint(`${event.before} messages were summarized to make room.`));
         break;
       case 'unknown':
-        this.#status.line(`${paint.warn('note:')} ${clean(event.what)} leads nowhere.`);
+        this.#status.line(`${paint.warn('note:')} ${clean(event.what)} was not found.`);
         break;
       default:
         event satisfies never;
@@ -89,10 +89,10 @@ export class Transcript {
     if (turn === undefined) return;
     const { paint } = this.#output;
     if (turn.finish === 'length')
-      this.#status.line(paint.warn('The answer was cut: the model ran out of room.'));
-    if (turn.finish === 'refused') this.#status.line(paint.warn('The provider held the answer back.'));
+      this.#status.line(paint.warn('The answer was cut off: the model reached its output limit.'));
+    if (turn.finish === 'refused') this.#status.line(paint.warn('The provider blocked the answer.'));
     if (turn.finish === 'steps')
-      this.#status.line(paint.warn('The model was still at work when its steps ran out. Say "go on".'));
+      this.#status.line(paint.warn('The turn reached its limit of steps. Type "continue" to go on.'));
     this.#status.line(paint.faint(costLine(turn)));
   }
 
@@ -112,8 +112,9 @@ export class Transcript {
   #wait(name?: string, progress?: Progress): void {
     if (progress !== undefined && name !== undefined) {
       const of = progress.total === undefined ? '' : `/${progress.total}`;
-      const said = progress.message === undefined ? '' : ` ${clean(progress.message, { multiline: false })}`;
-      this.#status.show(`${clean(name)} ${progress.progress}${of}${said}`);
+      const message =
+        progress.message === undefined ? '' : ` ${clean(progress.message, { multiline: false })}`;
+      this.#status.show(`${clean(name)} ${progress.progress}${of}${message}`);
     } else if (this.#running.size > 0) {
       this.#status.show(
         `running ${[...this.#running.values()].map((each) => clean(each)).join(', ')} (Ctrl-C cancels)`,

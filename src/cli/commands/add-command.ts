@@ -18,31 +18,31 @@ export const add: CliCommand = {
         '<name> [flags] -- <command> [args…]\n       plugboard add <name> <url> [flags]\n       plugboard add --preset [id] [name] [key=value…]',
       )
       .argument('[name]', 'name for the server')
-      .argument('[target...]', 'its url, or its command after --')
+      .argument('[target...]', 'the url of the server, or its command after --')
       .option('--preset [id]', 'add a well-known server; without an id, list them')
       .addOption(
-        scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
+        scopeOption('scope: local (only you, only this project; default), project (.mcp.json), user'),
       )
       .addOption(new Option('-t, --transport <kind>', 'transport to use').choices(transportTypes()))
       .option('-e, --env <NAME=VALUE>', 'set an environment variable (repeatable)', collect)
       .option('-H, --header <Name: value>', 'send a header to its url (repeatable)', collect)
-      .option('--bearer-token-env-var <name>', 'environment variable that holds its token')
-      .option('--client-id <id>', 'client id registered for its login')
+      .option('--bearer-token-env-var <name>', 'environment variable with its bearer token')
+      .option('--client-id <id>', 'OAuth client id')
       .option(
         '--client-secret-file <file>',
-        "a file with that client's secret, kept in the keyring; - is stdin",
+        'file with the OAuth client secret, which is stored in the keyring; - reads stdin',
       )
       .option(
         '--client-secret [secret]',
-        `the same: asked for, or '\${VAR}' to read it from there; other users can see a value given here`,
+        `OAuth client secret; without a value you are asked, '\${VAR}' reads a variable; other users can see a value given here`,
       )
-      .option('--callback-port <port>', 'port registered for its login')
-      .option('--oauth-scope <scope>', 'request a scope at login (repeatable)', collect)
-      .option('--startup-timeout <ms>', 'maximum time to start')
-      .option('--tool-timeout <ms>', 'maximum time without output or progress of a call')
-      .option('--server-cwd <dir>', 'folder that it runs in')
-      .option('--allow-secret', 'write a secret into the shared .mcp.json as it is')
-      .option('-f, --force', 'replace an entry of the same name')
+      .option('--callback-port <port>', 'port of the OAuth redirect url')
+      .option('--oauth-scope <scope>', 'OAuth scope to request at login (repeatable)', collect)
+      .option('--startup-timeout <ms>', 'maximum time to start, in milliseconds')
+      .option('--tool-timeout <ms>', 'maximum time of a call without output or progress, in milliseconds')
+      .option('--server-cwd <dir>', 'folder to run it in')
+      .option('--allow-secret', 'allow a plain-text secret in the shared .mcp.json')
+      .option('-f, --force', 'replace an existing entry with this name')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -74,7 +74,7 @@ export const add: CliCommand = {
 
 function missingName(afterDashes: readonly string[] | undefined): PlugboardError {
   const command = afterDashes === undefined ? '<command> [args…]' : joinArgv(afterDashes);
-  return new PlugboardError('USAGE', 'Missing argument <name>.', {
+  return new PlugboardError('USAGE', 'Missing argument <name>', {
     hint: `Usage: plugboard add <name> -- ${command}, or plugboard add <name> <url>.`,
   });
 }

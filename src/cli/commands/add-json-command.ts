@@ -7,7 +7,7 @@ import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord } from '../../lib/json.ts';
 import { clean } from '../../policy/clean.ts';
-import { parseJson } from '../argument-values.ts';
+import { parseJsonArgument } from '../argument-values.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { foreignPlaces } from '../lookup-places.ts';
 import { readStdin } from '../read-stdin.ts';
@@ -20,13 +20,13 @@ export const addJson: CliCommand = {
   configure(command: Command): void {
     command
       .usage('[name] <json> [flags]\n       plugboard add-json [name] - < file')
-      .argument('[name]', 'name for the server; may be left out if the JSON has it')
-      .argument('[json]', 'an entry, or {"mcpServers": {…}} with one or several; - is stdin')
+      .argument('[name]', 'name for the server; optional if the JSON has one')
+      .argument('[json]', 'one entry, or {"mcpServers": {…}} with one or more; - reads stdin')
       .addOption(
-        scopeOption('who it is for: local (you, in this project; the default), project (.mcp.json), user'),
+        scopeOption('scope: local (only you, only this project; default), project (.mcp.json), user'),
       )
-      .option('--allow-secret', 'write a secret into the shared .mcp.json as it is')
-      .option('-f, --force', 'replace an entry of the same name')
+      .option('--allow-secret', 'allow a plain-text secret in the shared .mcp.json')
+      .option('-f, --force', 'replace an existing entry with this name')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -67,7 +67,7 @@ function apart(args: readonly string[]): { readonly name: string | undefined; re
   if (second !== undefined) return { name: first, json: second };
   if (first !== undefined && (first === STDIN || /^\s*[{["`]/.test(first)))
     return { name: undefined, json: first };
-  throw new PlugboardError('USAGE', 'The JSON of the server is missing.', {
+  throw new PlugboardError('USAGE', 'Missing argument <json>', {
     hint: `Write plugboard add-json ${first ?? '<name>'} '{"command":"npx","args":["-y","some-server"]}', or - to read it from stdin.`,
   });
 }
@@ -80,7 +80,7 @@ interface Named extends Pasted {
 function named(servers: readonly Pasted[], name: string | undefined): readonly Named[] {
   const [only, ...more] = servers;
   if (only === undefined) {
-    throw new PlugboardError('USAGE', 'The JSON has no servers.', {
+    throw new PlugboardError('USAGE', 'The JSON has no servers', {
       hint: 'Paste one with a "command" or a "url".',
     });
   }
@@ -90,7 +90,7 @@ function named(servers: readonly Pasted[], name: string | undefined): readonly N
     const names = servers.map((server) => server.name).join(', ');
     throw new PlugboardError(
       'USAGE',
-      `The JSON has several servers, and none is called "${name}": ${names}.`,
+      `The JSON has several servers, and none is called "${name}": ${names}`,
       {
         hint: 'Leave the name out to add all of them, or name one.',
       },
@@ -99,7 +99,7 @@ function named(servers: readonly Pasted[], name: string | undefined): readonly N
   if (name !== undefined) return [{ ...only, name }];
   return servers.map((server) => {
     if (server.name !== undefined) return { ...server, name: server.name };
-    throw new PlugboardError('USAGE', 'The entry has no name.', {
+    throw new PlugboardError('USAGE', 'The entry has no name', {
       hint: 'Write the name before the JSON: plugboard add-json <name> <json>.',
     });
   });
@@ -129,7 +129,7 @@ const ENTRY_SIGNS = ['command', 'url', 'httpUrl', 'serverUrl', 'type'];
 function pastedServers(context: Context, text: string): readonly Pasted[] {
   const value = parsed(text);
   if (!isRecord(value)) {
-    throw new PlugboardError('USAGE', 'The entry has to be a JSON object.', { hint: HINT });
+    throw new PlugboardError('USAGE', 'The entry must be a JSON object', { hint: HINT });
   }
   if (ENTRY_SIGNS.some((key) => typeof value[key] === 'string' || Array.isArray(value[key]))) {
     return [{ name: undefined, raw: translatePlain(value).entry, lost: [] }];
@@ -172,7 +172,7 @@ function parsed(text: string): unknown {
     const { tree: wrapped } = parseJsonc(`{${plain.trim().replace(/,$/, '')}}`);
     if (wrapped !== undefined) return jsonOf(wrapped);
   }
-  return parseJson(plain, { what: 'The entry', hint: HINT });
+  return parseJsonArgument(plain, { what: 'The entry', hint: HINT });
 }
 
 /** Returns the content of a Markdown fence if the text is one, else the text. */

@@ -26,19 +26,22 @@ const EXIT_TOOL_ERROR = 1;
 export const call: CliCommand = {
   configure(command: Command): void {
     command
-      .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')
-      .argument('[tool]', "the tool, by its server's own name")
+      .argument('<server>', 'the server; or the server and the tool in one word: server.tool, server__tool')
+      .argument('[tool]', 'name of the tool on its server')
       .argument(
         '[arguments...]',
         "key=value, --key value, key:=json, key=@file, one '{json}' object, or - for JSON on stdin",
       )
       // Flags for the tool are parsed with its schema.
       .allowUnknownOption()
-      .option('--timeout <ms>', 'maximum time without output or progress')
-      .option('-y, --yes', 'answer yes if a question about this call is asked')
-      .option('--limit', 'clean and cut the result as for a model')
-      .option('-o, --output <file>', 'write the result to this file: its bytes if it has any, else its text')
-      .option('--save-images <dir>', 'write images, audio and other bytes of the result into this folder')
+      .option('--timeout <ms>', 'maximum time without output or progress, in milliseconds')
+      .option('-y, --yes', 'approve the call without asking')
+      .option('--limit', 'clean and truncate the result as for a model')
+      .option(
+        '-o, --output <file>',
+        'write the result to this file: its binary content if it has any, else its text',
+      )
+      .option('--save-images <dir>', 'write images, audio and other binary content into this folder')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -73,7 +76,7 @@ export const call: CliCommand = {
 };
 
 const EXAMPLES = `
-A value of key=value becomes what the tool wants there: a number, true or false, else text.
+A value of key=value is converted to the type that the tool declares: a number, true or false, else text.
 
 Examples:
   plugboard call demo echo message=hi

@@ -24,22 +24,21 @@ export const chat: CliCommand = {
   configure(command: Command): void {
     command
       .option('--model <name>', 'provider:name, or <url>#<name> (default: PLUGBOARD_MODEL)')
-      .option('-p, --prompt <text>', 'one turn, and done; - reads it from stdin')
+      .option('-p, --prompt <text>', 'run one turn with this prompt and exit; - reads it from stdin')
       .option('--resume [id]', 'continue a conversation: the last one, or the one named')
       .option('--context <tokens>', 'context window of the model, in tokens')
-      .option('--no-workspace', 'leave out the built-in server for files, search and git')
-      .option('-y, --yes', 'with -p: allow every call that would be asked about')
+      .option('--no-workspace', 'do not use the built-in server for files, search and git')
+      .option('-y, --yes', 'with -p: approve every call without asking')
       .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    if (args.length > 0) throw usage(`chat takes no arguments, and ${JSON.stringify(args[0])} is one.`);
+    if (args.length > 0) throw usage(`Unexpected argument ${JSON.stringify(args[0])}`);
     const { env, home, output, signal } = context;
     const prompt = await promptOf(textFlag(flags, 'prompt'));
-    if (prompt === undefined && output.json) throw usage('--json needs a prompt: chat -p "…" --json.');
-    if (prompt === undefined && !output.canAsk) throw usage('Without a terminal, chat needs a prompt.');
-    if (prompt === undefined && flags['yes'] === true)
-      throw usage('--yes belongs to -p: here you can be asked.');
+    if (prompt === undefined && output.json) throw usage('--json needs a prompt: chat -p "…" --json');
+    if (prompt === undefined && !output.canAsk) throw usage('Without a terminal, chat needs a prompt');
+    if (prompt === undefined && flags['yes'] === true) throw usage('--yes can only be used with -p');
     const folder = join(home.dir, 'chats');
     const previous = await previousOf(folder, flags['resume']);
     const name = textFlag(flags, 'model') ?? modelOf(previous) ?? env['PLUGBOARD_MODEL'];
@@ -91,7 +90,7 @@ Examples:
 
 async function promptOf(given: string | undefined): Promise<string | undefined> {
   const prompt = given === '-' ? await readAll(process.stdin) : given;
-  if (prompt !== undefined && prompt.trim() === '') throw usage('The prompt is empty.');
+  if (prompt !== undefined && prompt.trim() === '') throw usage('The prompt is empty');
   return prompt;
 }
 

@@ -5,6 +5,7 @@ import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../da
 import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/daemon-messages.ts';
 import { placeOf } from '../../daemon/protocol/daemon-place.ts';
 import { PlugboardError } from '../../errors.ts';
+import { sentences } from '../../lib/sentences.ts';
 import { clean } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 
@@ -24,7 +25,7 @@ export const daemon: CliCommand = {
   configure(command: Command): void {
     command
       .addArgument(
-        new Argument('<action>', 'what to do; run stays in the foreground, for a service').choices(
+        new Argument('<action>', 'action; run stays in the foreground, for a service').choices(
           Object.keys(ACTIONS),
         ),
       )
@@ -38,7 +39,7 @@ export const daemon: CliCommand = {
     const [what = ''] = args;
     const action = ACTIONS[what];
     // Unreachable: the argument's choices are the keys of the table.
-    if (action === undefined) throw new Error(`daemon ${what} has no action`);
+    if (action === undefined) throw new Error(`Unknown action ${what}`);
     return action(context);
   },
 };
@@ -106,7 +107,7 @@ function describe(report: DaemonReport): string {
 }
 
 function describeHost({ cwd, sessions, differs = [], servers }: HostUse): string[] {
-  const apart = differs.length === 0 ? '' : `; apart from the first set because of ${differs.join(', ')}`;
+  const apart = differs.length === 0 ? '' : `; separate from the first set because of ${differs.join(', ')}`;
   return [
     '',
     clean(`${cwd} (${count(sessions, 'session')})${apart}`, { multiline: false }),
@@ -118,10 +119,7 @@ function describeServer({ name, status: state, pid, processes, bytes, copies = [
   const running = pid === undefined ? '' : `, pid ${pid}, ${count(processes ?? 1, 'process', 'es')}`;
   return [
     `  ${clean(name, { multiline: false })}  ${state}${running}${size(bytes)}`,
-    ...copies.map(
-      (copy) =>
-        `    second copy, pid ${copy.pid}: ${copy.reason}${copy.hint === undefined ? '' : `. ${copy.hint}`}`,
-    ),
+    ...copies.map((copy) => `    second copy, pid ${copy.pid}: ${sentences(copy.reason, copy.hint)}`),
   ];
 }
 

@@ -17,12 +17,9 @@ const OWN_NOTE =
 export const dashboard: CliCommand = {
   configure(command: Command): void {
     command
-      .option(
-        '--port <port>',
-        'serve on this port (default: that of the last time, 7420, or the next free one)',
-      )
+      .option('--port <port>', 'port to serve on (default: the last one, else 7420, else the next free one)')
       .option('--no-open', 'do not open the browser')
-      .option('--own', 'from a process of its own, which shares nothing with other agents')
+      .option('--own', 'use a separate process that shares nothing with other agents')
       .addHelpText('after', '\nExample:\n  plugboard dashboard');
   },
 
@@ -93,7 +90,7 @@ async function show(
   const { output } = context;
   const { pageWithToken } = await import('../../manage/serve-http.ts');
   const page = pageWithToken(address, token);
-  output.answer({ page, url }, () => ['Open this address in a browser:', `  ${page}`, STOP_LINE].join('\n'));
+  output.answer({ page, url }, () => ['Open this url in a browser:', `  ${page}`, STOP_LINE].join('\n'));
   if (!opens || !output.canAsk || isElsewhere(context.env)) return;
   const { openBrowser } = await import('../../auth/browser.ts');
   await openBrowser(page, programEnvironment(context)).catch(() => false);

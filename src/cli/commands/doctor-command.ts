@@ -21,7 +21,7 @@ const EXIT_ERRORS = 1;
 
 export const doctor: CliCommand = {
   configure(command: Command): void {
-    command.argument('[server]', 'examine only this server').addHelpText('after', EXAMPLES);
+    command.argument('[server]', 'check only this server').addHelpText('after', EXAMPLES);
   },
 
   run(context: Context, args: readonly string[]): Promise<number> {
@@ -33,7 +33,7 @@ export const doctor: CliCommand = {
 
 const EXAMPLES = `
 Servers are started as "list" starts them; those of a project that you have not approved are not.
-Exits with 0 if nothing is wrong or there is only advice (marked "!"), with 1 if something does not work (marked "✖"),
+Exits with 0 if there are no problems or only suggestions (marked "!"), with 1 if something does not work (marked "✖"),
 and with 3 if a server that is "required" could not be reached.
 
 Examples:

@@ -7,9 +7,9 @@ import { moveOut } from '../moving-in/move-out.ts';
 export const down: CliCommand = {
   configure(command: Command): void {
     command
-      .option('--dry-run', 'show what would be undone; change nothing')
+      .option('--dry-run', 'show what would be undone without changing anything')
       .option('--all', 'also remove the service, stored secrets and the home')
-      .option('-y, --yes', 'do not ask before --all')
+      .option('-y, --yes', 'do not ask for confirmation')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -23,8 +23,8 @@ export const down: CliCommand = {
 };
 
 const EXAMPLES = `
-Every file that Plugboard changed is as it was before, to the byte if it is unchanged since. Otherwise exactly
-its own edits are reversed, and the other changes stay.
+Restores every file that Plugboard changed: byte for byte if nothing else changed it since, otherwise only
+Plugboard's own edits are reverted and the other changes stay.
 
 Examples:
   plugboard down --dry-run

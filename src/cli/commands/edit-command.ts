@@ -22,8 +22,8 @@ export const edit: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
-      .addOption(scopeOption('which entry, when several scopes have one; default: the one in use'))
-      .option('--allow-secret', 'write a secret into the shared .mcp.json as it is')
+      .addOption(scopeOption('scope of the entry, if several have one (default: the one in use)'))
+      .option('--allow-secret', 'allow a plain-text secret in the shared .mcp.json')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -55,7 +55,7 @@ export const edit: CliCommand = {
 };
 
 const EXAMPLES = `
-The editor is that of VISUAL or EDITOR, else vi. What you save is checked; a mistake leads back to the editor.
+Uses VISUAL or EDITOR, else vi. The saved entry is validated; if it is invalid, you can edit it again.
 Without a terminal, use plugboard set.
 
 Examples:
@@ -76,7 +76,7 @@ async function editing(context: Context, name: string, found: Found, session: Se
       const saved = readSaved(await readFile(session.file, 'utf8'));
       const isSame = saved === undefined || saved.text === session.before;
       if (isSame || canonicalJson(saved.raw) + saved.text === canonicalJson(found.raw) + session.before) {
-        context.output.answer({ name, changed: false }, () => `Nothing was changed in ${name}.`);
+        context.output.answer({ name, changed: false }, () => `${name} was not changed.`);
         return 0;
       }
       const { raw, text } = saved;
@@ -86,7 +86,7 @@ async function editing(context: Context, name: string, found: Found, session: Se
       if (error.code !== 'CONFIG_INVALID' && error.code !== 'USAGE') throw thrown;
       context.output.note(describeFailure(error, context.output));
       if (!(await confirm(context, 'Edit it again?', { initial: true }))) {
-        throw new PlugboardError('USAGE', `Nothing was written for "${name}".`, { server: name });
+        throw new PlugboardError('USAGE', `Nothing was written for "${name}"`, { server: name });
       }
     }
   }
@@ -99,11 +99,11 @@ function readSaved(
   const { tree, fault } = parseJsonc(content);
   if (fault !== undefined) {
     const place = `line ${fault.line}, column ${fault.column}`;
-    throw new PlugboardError('CONFIG_INVALID', `This is not valid JSON: ${fault.message} (${place}).`);
+    throw new PlugboardError('CONFIG_INVALID', `This is not valid JSON: ${fault.message} (${place})`);
   }
   if (tree === undefined) return undefined;
   const raw = jsonOf(tree);
-  if (!isRecord(raw)) throw new PlugboardError('CONFIG_INVALID', 'An entry is a JSON object.');
+  if (!isRecord(raw)) throw new PlugboardError('CONFIG_INVALID', 'An entry is a JSON object');
   return { raw, text: content.slice(tree.offset, tree.offset + tree.length).replaceAll('\r\n', '\n') };
 }
 
@@ -121,14 +121,14 @@ async function runEditor({ env }: Context, file: string): Promise<void> {
     child.once('exit', (code, signal) => resolve(signal ?? code));
   }).catch((cause: unknown) => {
     const why = errorCode(cause) === 'ENOENT' ? 'there is no such program' : errorCode(cause);
-    throw new PlugboardError('USAGE', `The editor ${command} cannot be started: ${why}.`, {
+    throw new PlugboardError('USAGE', `The editor ${command} cannot be started: ${why}`, {
       hint: 'Set VISUAL or EDITOR to your editor, or use plugboard set.',
     });
   });
   if (status === 0) return;
   throw new PlugboardError(
     typeof status === 'number' ? 'USAGE' : 'CANCELLED',
-    `The editor ${joinArgv([command])} ended with ${status}; nothing was written.`,
+    `The editor ${joinArgv([command])} ended with ${status}; nothing was written`,
     { hint: 'Set VISUAL or EDITOR to your editor, or use plugboard set.' },
   );
 }
@@ -140,7 +140,7 @@ async function isWorthKeeping(file: string, before: string): Promise<boolean> {
 }
 
 function noTerminal(name: string): PlugboardError {
-  return new PlugboardError('USAGE', 'There is no terminal here for an editor.', {
+  return new PlugboardError('USAGE', 'There is no terminal for an editor', {
     server: name,
     hint: `Change single values with ${joinArgv(['plugboard', 'set', name])} key=value.`,
   });

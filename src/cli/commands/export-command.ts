@@ -9,15 +9,15 @@ import { exportToAgent, undoExport } from '../moving-in/export-agent.ts';
 export const exportCommand: CliCommand = {
   configure(command: Command): void {
     command
-      .requiredOption('--to <agent>', `whose configuration: ${AGENTS.map(({ id }) => id).join(', ')}`)
+      .requiredOption('--to <agent>', `agent to write to: ${AGENTS.map(({ id }) => id).join(', ')}`)
       .addOption(
-        new Option('-s, --scope <scope>', 'your own file (user, the default) or that of the project').choices(
+        new Option('-s, --scope <scope>', 'your own file (user; default) or the file of the project').choices(
           ['user', 'project'],
         ),
       )
-      .option('--dry-run', 'show the change; write nothing')
+      .option('--dry-run', 'show the change without writing it')
       .option('--overwrite', 'replace another entry called "plugboard"')
-      .option('--move', 'also remove the servers that Plugboard serves from the agent')
+      .option('--move', 'also remove from the agent the servers that Plugboard serves')
       .option('--undo', 'undo an earlier export')
       .addHelpText('after', EXAMPLES);
   },
@@ -29,8 +29,8 @@ export const exportCommand: CliCommand = {
     const move = flags['move'] === true;
     if (flags['undo'] === true) return undoExport(context, target);
     if (move && scope === 'project') {
-      throw new PlugboardError('USAGE', 'A project file is shared, so --move does not edit it.', {
-        hint: 'Leave --scope out: --move works on your own files.',
+      throw new PlugboardError('USAGE', 'A project file is shared, so --move does not edit it', {
+        hint: 'Remove --scope: --move edits your own files.',
       });
     }
     return exportToAgent(context, target, { overwrite: flags['overwrite'] === true, move });
@@ -38,11 +38,11 @@ export const exportCommand: CliCommand = {
 };
 
 const EXAMPLES = `
-Every server that Plugboard has is then there as one server called "plugboard": plugboard serve --stdio.
---move takes out of the agent what Plugboard serves in the same way, so that it has nothing twice. Files of a project
-are never edited for that.
+The agent then has all servers of Plugboard as one server called "plugboard": plugboard serve --stdio.
+--move removes from the agent the servers that Plugboard serves identically, so that it does not have them twice. It
+never edits files of a project.
 
 Examples:
-  plugboard export --to codex --dry-run    the change, without making it
+  plugboard export --to codex --dry-run    show the change
   plugboard export --to codex --move
-  plugboard export --to codex --undo       as it was before`;
+  plugboard export --to codex --undo       undo the export`;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { transportOf } from '../../config/describe.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { switchedOffBy } from '../../config/switches.ts';
+import { sentences } from '../../lib/sentences.ts';
 import { admit } from '../../policy/admit.ts';
 import { waitingFor } from '../../policy/consent-terms.ts';
 import { loadEffective } from '../../policy/effective.ts';
@@ -20,7 +21,7 @@ export const get: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')
-      .option('--show-secrets', 'print every value of the entry as it is in the file')
+      .option('--show-secrets', 'print every value of the entry as it is in the file, secrets included')
       .addHelpText('after', '\nExamples:\n  plugboard get files\n  plugboard get files --json');
   },
 
@@ -37,13 +38,13 @@ export const get: CliCommand = {
     const isOpen = flags['showSecrets'] === true;
     const admission = admit(spec, verdicts.get(name), authority);
     const error = 'error' in admission ? admission.error : undefined;
-    const told = {
+    const state = {
       ...(isOpen ? { entry: spec.raw } : {}),
       ...(error === undefined ? {} : { error: errorDocument(error) }),
       ...(credentials === undefined ? {} : { credentials }),
       ...(waiting === undefined ? {} : { waiting }),
     };
-    output.answer({ ...serverDocument(spec, verdicts, authority), ...told }, () =>
+    output.answer({ ...serverDocument(spec, verdicts, authority), ...state }, () =>
       [
         output.paint.strong(name),
         ...pairLines([
@@ -62,7 +63,7 @@ export const get: CliCommand = {
           ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
           ...(waiting === undefined
             ? []
-            : [['waiting', `${waiting.error.message}. ${waiting.error.hint}`] as const]),
+            : [['waiting', sentences(waiting.error.message, waiting.error.hint)] as const]),
         ]),
       ].join('\n'),
     );

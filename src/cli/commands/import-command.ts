@@ -24,14 +24,12 @@ export const importCommand: CliCommand = {
     command
       .argument(
         '[source...]',
-        `whose: ${AGENTS.map(({ id }) => id).join(', ')}; or a file; without any, all that are found`,
+        `agents (${AGENTS.map(({ id }) => id).join(', ')}) or files; default: all agents that are found`,
       )
-      .addOption(
-        scopeOption('where to write; default: as there, so yours stay yours and a project’s its own'),
-      )
-      .option('--dry-run', 'show what would happen; write nothing')
-      .option('--overwrite', 'replace entries of the same name that differ')
-      .option('-y, --yes', 'do not ask')
+      .addOption(scopeOption('scope to write to; default: the scope it has in the agent'))
+      .option('--dry-run', 'show what would happen without writing anything')
+      .option('--overwrite', 'replace existing entries with the same name')
+      .option('-y, --yes', 'do not ask for confirmation')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -59,13 +57,14 @@ export const importCommand: CliCommand = {
 };
 
 const EXAMPLES = `
-Shows what would be added, changed or left alone, and what cannot be carried over. It asks before it writes; without a terminal, --yes is the answer.
+Shows what would be added, changed or skipped, and what cannot be imported. Asks before it writes; without a terminal,
+--yes is required.
 
 Examples:
-  plugboard import --dry-run             what all agents on this machine have
-  plugboard import codex cursor          only theirs
-  plugboard import vscode -s user        yours, in every project
-  plugboard import ./servers.json        a file in the format of any of them`;
+  plugboard import --dry-run             show the servers of all agents on this machine
+  plugboard import codex cursor          import from these agents only
+  plugboard import vscode -s user        import for you, in every project
+  plugboard import ./servers.json        import a file in the format of any of them`;
 
 function question({ length: count }: readonly Planned[]): string {
   return `Import ${count} ${count === 1 ? 'server' : 'servers'}?`;
@@ -112,8 +111,8 @@ async function findSources({ cwd }: Context, words: readonly string[], where: Wh
 
 async function readSource(path: string, where: Where): Promise<{ found: Found; agent: Agent }> {
   if (!isThere(path)) {
-    throw new PlugboardError('USAGE', `There is no file ${path}.`, {
-      hint: 'Name a file with servers, or an agent; plugboard import --help lists them.',
+    throw new PlugboardError('USAGE', `There is no file ${path}`, {
+      hint: 'Name a file with servers, or an agent. Run plugboard import --help to see the agents.',
     });
   }
   const known = knownFile(realpathSync(path), where);
@@ -128,8 +127,8 @@ async function readSource(path: string, where: Where): Promise<{ found: Found; a
   // A file that does not belong to an agent is imported into local scope, the default of `add`.
   const recognised = known ?? recognise(document.value, { path, format, scope: 'local' });
   if (recognised === undefined) {
-    throw new PlugboardError('USAGE', `${path} has no servers in a format that is known.`, {
-      hint: 'They stand under "mcpServers", "servers", "mcp", "context_servers", or in TOML under mcp_servers.',
+    throw new PlugboardError('USAGE', `${path} has no servers in a known format`, {
+      hint: 'Put them under "mcpServers", "servers", "mcp" or "context_servers", or in TOML under mcp_servers.',
     });
   }
   const { agent, file } = recognised;

@@ -91,10 +91,10 @@ function describe({ server, details, file, log }: Shown, output: Output): string
     pair('log', log && `${log} (${joinArgv(['plugboard', 'logs', server.name])})`),
   ];
   const width = columns === undefined ? undefined : columns - 2;
-  const said = clean(instructions ?? '').trim();
+  const cleaned = clean(instructions ?? '').trim();
   const text =
-    said !== ''
-      ? said.split('\n').flatMap((line) => wrap(line, width))
+    cleaned !== ''
+      ? cleaned.split('\n').flatMap((line) => wrap(line, width))
       : holdsInstructions === true
         ? [`On hold, because they are new or have changed: ${joinArgv(['plugboard', 'pins', server.name])}`]
         : [];

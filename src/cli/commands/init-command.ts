@@ -13,8 +13,8 @@ import { type CliCommand, type Context, type Flags, textFlag } from '../cli-comm
 export const init: CliCommand = {
   configure(command: Command): void {
     command
-      .addArgument(new Argument('<what>', 'what to create').choices(['server']))
-      .argument('<dir>', 'an empty or new folder')
+      .addArgument(new Argument('<what>', 'kind of project to create').choices(['server']))
+      .argument('<dir>', 'new or empty folder')
       .option('--name <name>', "name of the server (default: the folder's name)")
       .addHelpText('after', EXAMPLE);
   },
@@ -65,7 +65,7 @@ interface ServerProject {
 async function writeServerProject(folder: string, wanted: string | undefined): Promise<ServerProject> {
   const name = wanted ?? nameFrom(folder);
   if (!NAME.test(name)) {
-    throw new PlugboardError('USAGE', `${JSON.stringify(name)} cannot be the name of a package.`, {
+    throw new PlugboardError('USAGE', `${JSON.stringify(name)} cannot be the name of a package`, {
       hint: 'Use lowercase letters, digits, dots and dashes.',
     });
   }
@@ -100,7 +100,7 @@ async function checkEmpty(folder: string): Promise<void> {
     throw unwritable(folder, error);
   }
   if (found.length === 0) return;
-  throw new PlugboardError('USAGE', `${folder} is not empty.`, {
+  throw new PlugboardError('USAGE', `${folder} is not empty`, {
     hint: 'Name a new folder: nothing that exists is overwritten.',
   });
 }
@@ -146,8 +146,8 @@ async function write(file: string, text: string): Promise<void> {
 
 function unwritable(path: string, error: unknown): PlugboardError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new PlugboardError('CONFIG_UNWRITABLE', `${path} cannot be written: ${reason}.`, {
-    hint: 'Choose a folder that you may write to.',
+  return new PlugboardError('CONFIG_UNWRITABLE', `${path} cannot be written: ${reason}`, {
+    hint: 'Choose a folder that you can write to.',
     cause: error,
   });
 }

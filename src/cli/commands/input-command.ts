@@ -32,7 +32,7 @@ interface Used extends InputQuestion {
 export const input: CliCommand = {
   configure(command: Command): void {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+      .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
       .argument('[id]', 'the id, as in ${input:id}')
       .argument('[server]', 'the server, if several owners use the same id')
       .addHelpText('after', EXAMPLES);
@@ -43,7 +43,7 @@ export const input: CliCommand = {
     const config = await loadEffective(context);
     if (action === 'list') return list(context, config);
     if (id === undefined) {
-      throw new PlugboardError('USAGE', `plugboard input ${action} needs an id.`, {
+      throw new PlugboardError('USAGE', `plugboard input ${action} needs an id`, {
         hint: 'Run plugboard input list to see which ids servers use.',
       });
     }
@@ -53,8 +53,8 @@ export const input: CliCommand = {
 };
 
 const EXAMPLES = `
-The value is typed at the terminal, unseen, or read from stdin; never from the command line, where others could see it.
-It is kept in the system's keyring, else in a file that only you can read.
+The value is typed at the terminal without being shown, or read from stdin. It is not taken from the command line,
+where other users could see it. It is stored in the system's keyring, else in a file that only you can read.
 
 Examples:
   plugboard input list
@@ -81,7 +81,7 @@ async function list(context: Context, config: LoadedConfig): Promise<number> {
     const rows = inputs.map(({ id, servers, description = '', kept }) => [
       clean(id, { multiline: false }),
       kept === null ? 'not set' : kept,
-      servers.length === 0 ? 'no server uses it' : clean(servers.join(', '), { multiline: false }),
+      servers.length === 0 ? 'not used by any server' : clean(servers.join(', '), { multiline: false }),
       clean(description, { multiline: false }),
     ]);
     return layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }).join('\n');
@@ -95,13 +95,13 @@ async function set(context: Context, question: InputQuestion): Promise<number> {
     ? await asked(context, question)
     : (await readStdin(process.stdin)).replace(/\r?\n$/, '');
   if (value === '') {
-    throw new PlugboardError('USAGE', `No value was given for ${question.id}.`, {
+    throw new PlugboardError('USAGE', `No value was given for ${question.id}`, {
       hint: `Type it at a terminal, or pipe it in: … | plugboard input set ${shellWord(question.id)}`,
     });
   }
   const { options = [] } = question;
   if (options.length > 0 && !options.includes(value)) {
-    throw new PlugboardError('USAGE', `${question.id} takes one of its options, and this is none of them.`, {
+    throw new PlugboardError('USAGE', `${question.id} must be one of its options`, {
       hint: `The options are ${options.map((option) => clean(option, { multiline: false })).join(', ')}.`,
     });
   }
@@ -178,13 +178,9 @@ async function choose(
   const [only, other] = matching;
   if (only !== undefined && other === undefined) return only;
   if (only !== undefined) {
-    throw new PlugboardError(
-      'USAGE',
-      `Servers of different owners use ${id}, each with an answer of its own.`,
-      {
-        hint: `Say whose: ${matching.map(({ servers }) => joinArgv(['plugboard', 'input', action, id, servers[0] ?? ''])).join(', or ')}.`,
-      },
-    );
+    throw new PlugboardError('USAGE', `Servers of different owners use ${id}, each with its own value`, {
+      hint: `Name the server: ${matching.map(({ servers }) => joinArgv(['plugboard', 'input', action, id, servers[0] ?? ''])).join(', or ')}.`,
+    });
   }
   if (left !== undefined) {
     const here = [left, ...more].find((each) => each.owner === config.projectRoot || each.owner === '');
@@ -196,7 +192,7 @@ async function choose(
   );
   throw new PlugboardError(
     'USAGE',
-    `No server uses \${input:${id}}${action === 'remove' ? ', and no value is stored for it' : ''}.`,
+    `No server uses \${input:${id}}${action === 'remove' ? ', and no value is stored for it' : ''}`,
     {
       hint: near.length > 0 ? didYouMean(near) : 'Run plugboard input list to see which ids servers use.',
     },

@@ -12,7 +12,7 @@ import { reportLines, rowLayout } from '../report-lines.ts';
 export const list: CliCommand = {
   configure(command: Command): void {
     command
-      .option('--no-connect', 'show the configuration only; start and contact nothing')
+      .option('--no-connect', 'show the configuration without starting or contacting servers')
       .option('--exit-code', 'exit with 3, 4 or 5 if an enabled server is not connected')
       .addHelpText('after', EXAMPLES);
   },
@@ -20,8 +20,8 @@ export const list: CliCommand = {
   async run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
     const isJudged = flags['exitCode'] === true;
     if (flags['connect'] === false && isJudged) {
-      throw new PlugboardError('USAGE', '--exit-code is about connections, and --no-connect makes none.', {
-        hint: 'Leave one of them out.',
+      throw new PlugboardError('USAGE', '--exit-code cannot be combined with --no-connect', {
+        hint: 'Remove one of them.',
       });
     }
     if (flags['connect'] === false) return listConfigured(context);

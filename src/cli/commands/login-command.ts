@@ -10,7 +10,7 @@ export const login: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
-      .option('--no-browser', 'print the address, and paste the one that the browser ended on')
+      .option('--no-browser', 'print the url, and ask for the one that the browser is redirected to')
       .addHelpText(
         'after',
         '\nExamples:\n  plugboard login docs\n  plugboard login docs --no-browser   (over SSH)',
@@ -26,17 +26,15 @@ export const login: CliCommand = {
         signal,
         noBrowser,
         onUrl: (url, opened) => {
-          const what = opened ? 'Your browser was opened. If it shows nothing, open' : 'Open';
-          output.note(
-            `${what} this address to log in to ${clean(name, { multiline: false })}:\n\n  ${url}\n`,
-          );
+          const what = opened ? 'Your browser was opened. If nothing happened, open' : 'Open';
+          output.note(`${what} this url to log in to ${clean(name, { multiline: false })}:\n\n  ${url}\n`);
         },
         ...(output.canAsk && noBrowser
           ? {
               readPastedRedirect: (given: AbortSignal) =>
                 askForText(
                   { output, signal: AbortSignal.any([signal, given]) },
-                  'Paste the address that the browser ended on',
+                  'Paste the url that the browser was redirected to',
                 ),
             }
           : {}),
@@ -45,7 +43,7 @@ export const login: CliCommand = {
       const place = credentials === 'file' ? context.home.credentials : 'the keyring';
       output.answer(
         { server: name, loggedIn: true, credentials },
-        () => `Logged in to ${name}; the login is kept in ${place}.`,
+        () => `Logged in to ${name}; the login is stored in ${place}.`,
       );
       return 0;
     });

@@ -23,7 +23,7 @@ export const logout: CliCommand = {
     return openHost({ ...context, extra, ...own }, { servers: [name], connect: 'none' }, async ({ host }) => {
       const removed = await host.logout(name);
       context.output.answer({ server: name, removed }, () =>
-        removed ? `Logged out of ${name}.` : `There was no login to ${name}.`,
+        removed ? `Logged out of ${name}.` : `There was no login for ${name}.`,
       );
       return 0;
     });

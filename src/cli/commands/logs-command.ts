@@ -24,8 +24,8 @@ export const logs: CliCommand = {
   configure(command: Command): void {
     command
       .argument('[server]', 'only the log of this server')
-      .option('-f, --follow', 'keep printing lines as they are written')
-      .option('-n, --lines <count>', `how many of the last lines to show (${DEFAULT_LINES})`)
+      .option('-f, --follow', 'print new lines as they are written')
+      .option('-n, --lines <count>', `number of lines to show (default: ${DEFAULT_LINES})`)
       .addHelpText('after', EXAMPLES);
   },
 
@@ -58,8 +58,8 @@ export const logs: CliCommand = {
 };
 
 const EXAMPLES = `
-A log has what the server wrote to stderr, its log messages, and when it was started and ended, however it was run:
-by a command, by "serve" or in the daemon. Known secrets are removed. The files are in "logs" in Plugboard's folder.
+A log contains the server's stderr, its log messages, and when it was started and stopped, whether by a command, by
+"serve" or by the daemon. Known secrets are removed. The files are in "logs" in Plugboard's folder.
 With --json and -f each line is a JSON document.
 
 Examples:
@@ -74,11 +74,13 @@ function byTime(a: ServerLine, b: ServerLine): number {
 function noteNothing(output: Output, readers: readonly LogReader[], name: string | undefined): void {
   const [reader] = readers;
   if (name === undefined || reader === undefined) {
-    output.note('There are no logs yet: no server has run here. plugboard list starts them.');
+    output.note('There are no logs yet, because no server has run. Run plugboard list to start them.');
     return;
   }
   const start = joinArgv(['plugboard', 'test', name]);
-  output.note(clean(`${name} has no log yet: it has not run. ${start} starts it.`, { multiline: false }));
+  output.note(
+    clean(`${name} has no log yet, because it has not run. Run ${start} to start it.`, { multiline: false }),
+  );
 }
 
 function printer(

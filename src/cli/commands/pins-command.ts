@@ -18,7 +18,7 @@ import { openHost } from '../with-host.ts';
 export const pins: CliCommand = {
   configure(command: Command): void {
     command
-      .argument('[server]', 'only of this server')
+      .argument('[server]', 'only this server')
       .argument('[tool]', 'only this tool, prompt or resource')
       .option('--accept', 'accept tools that are on hold as they are now')
       .addHelpText('after', EXAMPLES);
@@ -52,13 +52,13 @@ export const pins: CliCommand = {
 
 const EXAMPLES = `
 The definitions of a server (tools, prompts, resources, instructions, its name) are remembered when it is first seen.
-A definition that is new or different later is held back until you accept it: for remote servers and those of a
+A definition that is added or changed later is put on hold until you accept it: for remote servers, for those of a
 project, and for your own programs if their entry has "pins": "hold".
 
 Examples:
-  plugboard pins                     what is held back, and what changed
-  plugboard pins docs search --accept   take this one tool as it is now
-  plugboard pins docs --accept       take everything that is held back of docs`;
+  plugboard pins                        show what is on hold, and what changed
+  plugboard pins docs search --accept   accept this tool as it is now
+  plugboard pins docs --accept          accept everything that is on hold in docs`;
 
 /** If a different server answers, all its definitions are on hold and can only be accepted together. */
 function checkIdentity(held: readonly HeldTool[], server: string, name: string): void {
@@ -66,8 +66,8 @@ function checkIdentity(held: readonly HeldTool[], server: string, name: string):
   if (!isOther || held.every(({ tool, kind }) => tool !== name || kind === 'identity')) return;
   throw new PlugboardError(
     'PIN_CHANGED',
-    `Another server answers as ${server} than the one first seen, so ${name} cannot be accepted alone.`,
-    { server, hint: `${acceptCommand(server)} accepts all of it, after you have looked at it.` },
+    `A different server now responds as ${server}, so ${name} cannot be accepted alone`,
+    { server, hint: `Review all of it, then run ${acceptCommand(server)}.` },
   );
 }
 
@@ -102,7 +102,7 @@ function listing(
     name,
   }: { readonly output: Output; readonly server: string | undefined; readonly name: string | undefined },
 ): string {
-  if (held.length === 0) return 'Nothing is held back.';
+  if (held.length === 0) return 'Nothing is on hold.';
   const { paint } = output;
   const blocks = held.map(({ server, tool, kind, diff }) => {
     const what = kind === undefined || tool.startsWith('(') ? '' : `${kind} `;

@@ -24,10 +24,10 @@ const ACTIONS = ['add', 'remove', 'list', 'enable', 'disable'] as const;
 export const plugin: CliCommand = {
   configure(command: Command): void {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
-      .argument('[plugin]', 'for add a folder, else the name of a plugin')
+      .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
+      .argument('[plugin]', 'folder to add, or name of a plugin')
       .option('--name <name>', 'name for the plugin (default: the one it declares)')
-      .option('-y, --yes', 'trust its servers without asking')
+      .option('-y, --yes', 'approve its servers without asking')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -50,7 +50,7 @@ export const plugin: CliCommand = {
 
 const EXAMPLES = `
 A plugin is a folder with .mcp.json, or with plugin.json (also in .claude-plugin/) that has "mcpServers". Its servers are called
-<plugin>:<server>, are used in every project, and run after you have agreed to each.
+<plugin>:<server>, are used in every project, and run after you have approved each.
 
 Examples:
   plugboard plugin add ./acme-tools
@@ -71,13 +71,13 @@ async function add(context: Context, folder: string, flags: Flags): Promise<numb
     throw new PlugboardError('USAGE', wrong, { hint: 'Choose another one: --name <name>.' });
   }
   if (!found.isPlugin) {
-    throw new PlugboardError('CONFIG_INVALID', `${path} is not a plugin: it says nothing about servers.`, {
+    throw new PlugboardError('CONFIG_INVALID', `${path} is not a plugin: it defines no servers`, {
       hint: 'A plugin has .mcp.json, or plugin.json with "mcpServers".',
     });
   }
   const present = config.settings.plugins?.[name];
   if (present !== undefined && resolve(context.home.dir, present.path) !== path) {
-    throw new PlugboardError('USAGE', `There is a plugin called "${name}" already, in ${present.path}.`, {
+    throw new PlugboardError('USAGE', `A plugin called "${name}" already exists in ${present.path}`, {
       hint: 'Remove it first, or choose another name: --name <name>.',
     });
   }
@@ -214,7 +214,7 @@ function describe(
     ...servers.map((server) => `  ${clean(server.name, { multiline: false })}  ${server.status}`),
     ...(servers.some(({ status }) => status === 'untrusted')
       ? [
-          `  Look at its servers and agree with: plugboard trust ${servers.map(({ name }) => shellWord(name)).join(' ')}`,
+          `  Review and approve its servers: plugboard trust ${servers.map(({ name }) => shellWord(name)).join(' ')}`,
         ]
       : []),
   ].join('\n');
@@ -237,7 +237,7 @@ function settingOf(config: LoadedConfig, name: string): PluginSetting {
   const setting = Object.hasOwn(plugins, name) ? plugins[name] : undefined;
   if (setting !== undefined) return setting;
   const near = nearest(name, Object.keys(plugins));
-  throw new PlugboardError('USAGE', `There is no plugin called "${name}".`, {
+  throw new PlugboardError('USAGE', `There is no plugin called "${name}"`, {
     hint: near.length > 0 ? didYouMean(near) : 'Run plugboard plugin list to see all of them.',
   });
 }
@@ -249,12 +249,12 @@ function isFolder(path: string): boolean {
 /** Returns the real path, so that a folder has the same path however it was given. */
 function existingFolder(path: string): string {
   if (isFolder(path)) return realpathSync(path);
-  throw new PlugboardError('USAGE', `There is no folder ${path}.`, { hint: 'Name a folder that exists.' });
+  throw new PlugboardError('USAGE', `There is no folder ${path}`, { hint: 'Name a folder that exists.' });
 }
 
 function noName(action: string): PlugboardError {
   const what = action === 'add' ? 'the folder' : 'the name';
-  return new PlugboardError('USAGE', `plugboard plugin ${action} needs ${what} of the plugin.`, {
-    hint: 'plugboard plugin --help shows examples.',
+  return new PlugboardError('USAGE', `plugboard plugin ${action} needs ${what} of the plugin`, {
+    hint: 'Run plugboard plugin --help for examples.',
   });
 }

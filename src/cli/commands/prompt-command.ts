@@ -13,7 +13,7 @@ export const prompt: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
-      .argument('<name>', "the prompt, by its server's own name")
+      .argument('<name>', 'name of the prompt on its server')
       .argument('[arguments...]', "key=value, one '{json}' object, or - for JSON on stdin")
       .addHelpText('after', '\nExample:\n  plugboard prompt docs review file=README.md style=terse');
   },

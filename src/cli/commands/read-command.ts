@@ -15,7 +15,7 @@ export const read: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<server>', 'the server')
-      .argument('<uri>', 'the address of the resource')
+      .argument('<uri>', 'uri of the resource')
       .option('-o, --output <file>', 'write the content to this file, byte for byte')
       .addHelpText('after', EXAMPLES);
   },
@@ -44,7 +44,7 @@ export const read: CliCommand = {
 };
 
 const EXAMPLES = `
-Text is printed without control characters; -o writes it as it is. Binary content needs -o or a pipe.
+Text is printed without control characters; -o writes it unchanged. Binary content needs -o or a pipe.
 
 Examples:
   plugboard read docs file:///README.md
@@ -62,10 +62,14 @@ async function print(
       output.write(text.endsWith('\n') ? text : `${text}\n`);
     }
   } else if (output.columns !== undefined) {
-    throw new PlugboardError('USAGE', `${uri} is binary (${kindOf(binary)}) and would upset your terminal.`, {
-      server,
-      hint: `Write it to a file: ${joinArgv(['plugboard', 'read', server, uri])} -o FILE`,
-    });
+    throw new PlugboardError(
+      'USAGE',
+      `${uri} is binary (${kindOf(binary)}) and cannot be printed on a terminal`,
+      {
+        server,
+        hint: `Write it to a file: ${joinArgv(['plugboard', 'read', server, uri])} -o FILE`,
+      },
+    );
   } else await toPipe(bytesOf(contents));
 }
 
@@ -80,7 +84,7 @@ function toPipe(bytes: Buffer): Promise<void> {
 /** Joins text parts; rejects several parts if one is binary, because the joined bytes would be invalid. */
 function bytesOf(contents: readonly ResourceContents[]): Buffer {
   if (contents.length > 1 && contents.some((part) => 'blob' in part)) {
-    throw new PlugboardError('USAGE', `The resource has ${contents.length} parts, some of them binary.`, {
+    throw new PlugboardError('USAGE', `The resource has ${contents.length} parts, some of them binary`, {
       hint: 'Use --json, which prints each part with its address.',
     });
   }

@@ -28,13 +28,13 @@ export const reconnect: CliCommand = {
 };
 
 const EXAMPLES = `
-The server is ended and started again in the daemon, for all agents that share it. Calls that are under way fail.
+The daemon restarts the server for all agents that share it. Running calls fail.
 
 Examples:
   plugboard reconnect files`;
 
 function notRunning(server: string): PlugboardError {
-  return new PlugboardError('USAGE', `The daemon is not running, so "${server}" is not connected.`, {
+  return new PlugboardError('USAGE', `The daemon is not running, so "${server}" is not connected`, {
     server,
     hint: 'Run plugboard daemon start to keep servers running. Without it, each command starts them itself.',
   });

@@ -8,7 +8,7 @@ export const reload: CliCommand = {
   configure(command: Command): void {
     command.addHelpText(
       'after',
-      '\nChanged files are also noticed by themselves; only servers that changed are restarted.\n\nExamples:\n  plugboard reload',
+      '\nThe daemon also detects changed files by itself. Only servers whose configuration changed are restarted.\n\nExamples:\n  plugboard reload',
     );
   },
 
@@ -16,8 +16,8 @@ export const reload: CliCommand = {
     const daemons = await reloadDaemons(home);
     output.answer({ reloaded: daemons.length, daemons }, () =>
       daemons.length === 0
-        ? 'The daemon is not running: whatever starts next reads the configuration as it is.'
-        : 'The daemon has read the configuration again.',
+        ? 'The daemon is not running, so there is nothing to reload.'
+        : 'The daemon has reloaded its configuration.',
     );
     return 0;
   },

@@ -29,8 +29,8 @@ export const remove: CliCommand = {
   configure(command: Command): void {
     command
       .argument('<name>', 'the server')
-      .addOption(scopeOption('where to remove it, when several scopes have it'))
-      .option('-y, --yes', 'do not ask about its secrets; they are kept')
+      .addOption(scopeOption('scope to remove it from, if several have it'))
+      .option('-y, --yes', 'keep its secrets without asking')
       .addHelpText('after', '\nExamples:\n  plugboard remove files\n  plugboard remove files -s project');
   },
 
@@ -68,7 +68,7 @@ export const remove: CliCommand = {
       // The first entry is the one in use.
       const since = removed === found[0] ? 'is used here now' : 'is still used here, as before';
       output.note(
-        `${output.notePaint.warn('note:')} ${name} of ${next.scope} scope (${next.file}) ${since}.`,
+        `${output.notePaint.warn('note:')} ${name} in ${next.scope} scope (${next.file}) ${since}.`,
       );
     }
     return 0;
@@ -77,9 +77,9 @@ export const remove: CliCommand = {
 
 function severalScopes(name: string, scopes: readonly string[]): PlugboardError {
   const choices = scopes.map((scope) => joinArgv(['plugboard', 'remove', name, '-s', scope]));
-  return new PlugboardError('USAGE', `"${name}" is configured in several scopes: ${scopes.join(', ')}.`, {
+  return new PlugboardError('USAGE', `"${name}" is configured in several scopes: ${scopes.join(', ')}`, {
     server: name,
-    hint: `Say which: ${choices.join(', or ')}.`,
+    hint: `Choose one: ${choices.join(', or ')}.`,
   });
 }
 
@@ -91,7 +91,7 @@ function notThere(
 ): PlugboardError {
   const [elsewhere] = found;
   if (elsewhere !== undefined && supplierOf(elsewhere) === 'plugin' && wanted === undefined) {
-    return new PlugboardError('USAGE', `"${name}" comes with a plugin and cannot be removed alone.`, {
+    return new PlugboardError('USAGE', `"${name}" comes with a plugin and cannot be removed alone`, {
       server: name,
       hint: `plugboard plugin remove ${shellWord(name.split(':')[0] ?? '')} removes all of it.`,
     });
@@ -168,6 +168,7 @@ function clearFiles({ home, env, output }: Context, spec: ServerSpec): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (errorCode(error) === 'ENOTEMPTY') output.note(`note: its folder has files and was kept: ${folder}`);
+    if (errorCode(error) === 'ENOTEMPTY')
+      output.note(`note: its folder was kept because it contains files: ${folder}`);
   }
 }

@@ -29,8 +29,8 @@ const PART_NAMES: Readonly<Record<string, string>> = {
 export const search: CliCommand = {
   configure(command: Command): void {
     addRefreshFlag(command.argument('<query...>', 'what the tool should do'))
-      .option('-n, --limit <count>', `maximum number of results (${DEFAULT_RESULTS})`)
-      .option('--all', 'also results that are much weaker than the best one')
+      .option('-n, --limit <count>', `maximum number of results (default: ${DEFAULT_RESULTS})`)
+      .option('--all', 'also show results that match much less than the best one')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -41,8 +41,8 @@ export const search: CliCommand = {
       given === undefined ? DEFAULT_RESULTS : wholeNumber('-n', given, { max: MAX_RESULTS, example: '-n 5' });
     const query = args.join(' ').trim();
     if (query === '') {
-      throw new PlugboardError('USAGE', 'The query is empty.', {
-        hint: 'Say what the tool should do, for example plugboard search read a file. plugboard tools lists all tools.',
+      throw new PlugboardError('USAGE', 'The query is empty', {
+        hint: 'Describe what the tool should do, for example: plugboard search read a file. Run plugboard tools to list all tools.',
       });
     }
     const wanted = wantedLists([], flags);
@@ -61,7 +61,7 @@ export const search: CliCommand = {
       );
       if (weaker > 0 && !output.json) {
         const what = weaker === 1 ? '1 weaker match is' : `${weaker} weaker matches are`;
-        output.note(output.notePaint.faint(`${what} not shown; --all shows them.`));
+        output.note(output.notePaint.faint(`${what} not shown. Use --all to show them.`));
       }
       return 0;
     });

@@ -27,8 +27,8 @@ export { dashboard } from './dashboard-command.ts';
 const MAX_PORT = 65_535;
 const HTTP_FLAGS = ['token', 'tokenFile', 'issuer', 'audience', 'legacySse', 'manageForwarded'];
 const EXAMPLES = `
-Over HTTP, agents need a token each: plugboard token add <name>. PLUGBOARD_TOKEN or --token-file give one more that is
-accepted. None of them manages; the page has a token of its own, in the file manage-token.
+Over HTTP, each agent needs a token: plugboard token add <name>. PLUGBOARD_TOKEN and --token-file add one more token.
+These tokens cannot manage Plugboard; the page has its own token, in the file manage-token.
 
 Examples:
   plugboard serve
@@ -39,35 +39,33 @@ export const serve: CliCommand = {
     command
       .option('--stdio', 'serve on stdin and stdout (the default)')
       .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)
-      .option('--token-file <file>', 'a file with one more token to accept; - reads it from stdin')
-      .option('--token <token>', 'the same on the command line, where other users of this machine can see it')
-      .option('--no-auth', 'require no token; on this machine only')
+      .option('--token-file <file>', 'file with an additional token to accept; - reads it from stdin')
+      .option('--token <token>', 'additional token to accept; other users of this machine can see it')
+      .option('--no-auth', 'do not require a token; only for connections from this machine')
       .option('--issuer <url>', 'accept tokens of this authorization server')
-      .option('--audience <name>', 'audience that such tokens must have')
+      .option('--audience <name>', 'audience that tokens of --issuer must have')
       .option(
         '--manage-forwarded',
-        'let the page and the management API answer requests that a proxy forwards',
+        'accept forwarded requests for the page and the management API, behind a proxy',
       )
-      .option('--own', 'serve from a process of its own, which shares nothing with other agents')
+      .option('--own', 'use a separate process that shares nothing with other agents')
       .option('--no-daemon', 'the same as --own')
-      .option('--workspace', 'with the built-in server for files and git of the project')
-      .option('--no-workspace', 'without it, also if config.json sets "workspace"')
+      .option('--workspace', 'include the built-in server for files and git of the project')
+      .option('--no-workspace', 'do not include it, even if config.json sets "workspace"')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
-      .option(
-        '--approvals <mode>',
-        'client: the agent asks its own user (default); enforce: all of approval holds',
-      )
-      .option('--agent', 'also offer an agent as a tool: agent and agent_reply')
-      .option('--model <name>', 'the model of that agent: provider:name, or <url>#<name>')
+      .option('--approvals <mode>', 'client: the agent asks its own user (default); enforce: Plugboard asks')
+      .option('--agent', 'also serve an agent as tools: agent and agent_reply')
+      .option('--model <name>', 'model of that agent: provider:name, or <url>#<name>')
       .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    if (args.length > 0) throw usage(`serve takes no arguments, and ${JSON.stringify(args[0])} is one.`);
+    if (args.length > 0) throw usage(`Unexpected argument ${JSON.stringify(args[0])}`);
     const approvals = approvalsOf(flags);
     const http = await httpOf(context, flags);
     const workspace = workspaceOf(flags);
-    if (flags['agent'] !== true && flags['model'] !== undefined) throw usage('--model belongs to --agent.');
+    if (flags['agent'] !== true && flags['model'] !== undefined)
+      throw usage('--model can only be used with --agent');
     if (isShared(context, flags)) {
       if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
       if (http !== undefined) {
@@ -91,7 +89,7 @@ export const serve: CliCommand = {
 };
 
 const OWN_NOTE =
-  'note: this process has its own servers; its calls and questions are not on the page of other agents.';
+  'note: this process has its own servers. Its calls and questions are not on the page of other agents.';
 
 /** False for `--agent`, which reads its model from this environment, and `--verbose`, which logs in this process. */
 function isShared({ env, verbose }: Context, flags: Flags): boolean {
@@ -254,7 +252,7 @@ function announce(
         `Serving at ${url}`,
         ...how,
         ...(takesNamed ? aboutToken(first, typed, plainFile) : []),
-        `The page, for you and not for agents: ${page}`,
+        `Dashboard (for you, not for agents): ${page}`,
         `Run plugboard dashboard to open it; its token is in ${manage.file}.`,
         STOP_LINE,
       ].join('\n');
@@ -270,11 +268,11 @@ function aboutToken(
 ): string[] {
   if (first !== undefined)
     return [
-      `The token is named ${first.name} and shown this once. One for another agent: plugboard token add <name>`,
+      `The token is called ${first.name} and is shown only once. To add one for another agent: plugboard token add <name>`,
     ];
-  if (typed !== undefined) return ['A token for another agent: plugboard token add <name>'];
+  if (typed !== undefined) return ['To add a token for another agent: plugboard token add <name>'];
   return [
-    'Use the token of the agent, or make one: plugboard token add <name>',
+    'Use the token of the agent, or add one: plugboard token add <name>',
     ...(plainFile === undefined ? [] : [`The token of 0.1.0 is in ${plainFile}.`]),
   ];
 }
@@ -287,7 +285,7 @@ function workspaceOf({ workspace, agent }: Flags): boolean | undefined {
 
 function approvalsOf(flags: Flags): Approvals {
   const given = textFlag(flags, 'approvals') ?? 'client';
-  if (!isApprovals(given)) throw usage(`--approvals is client or enforce, not ${JSON.stringify(given)}.`);
+  if (!isApprovals(given)) throw usage(`--approvals must be client or enforce, not ${JSON.stringify(given)}`);
   return given;
 }
 
@@ -297,21 +295,19 @@ async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | und
   const issuer = textFlag(flags, 'issuer');
   const audience = textFlag(flags, 'audience');
   const wantsHttp = http !== undefined && http !== false;
-  if (wantsHttp && flags['stdio'] === true) throw usage('--stdio and --http exclude each other.');
+  if (wantsHttp && flags['stdio'] === true) throw usage('--stdio cannot be combined with --http');
   if (!wantsHttp) {
     const idle = HTTP_FLAGS.find((name) => flags[name] !== undefined);
     if (idle !== undefined || flags['auth'] === false)
-      throw usage('Tokens, --legacy-sse and --manage-forwarded belong to --http.');
+      throw usage('Tokens, --legacy-sse and --manage-forwarded can only be used with --http');
     return undefined;
   }
   if ((issuer === undefined) !== (audience === undefined)) {
-    throw usage(
-      '--issuer and --audience belong together: a token for another audience must not be valid here.',
-    );
+    throw usage('--issuer requires --audience, because tokens for another audience must not be accepted');
   }
   const isOpen = flags['auth'] === false;
   if (isOpen && [flags['token'], flags['tokenFile'], issuer].some((given) => given !== undefined)) {
-    throw usage('--no-auth contradicts --token, --token-file and --issuer.');
+    throw usage('--no-auth cannot be combined with --token, --token-file or --issuer');
   }
   const address = addressOf(typeof http === 'string' ? http : '');
   const takesNamed = !isOpen && issuer === undefined;

@@ -9,9 +9,7 @@ const ACTIONS = ['install', 'remove', 'status'] as const;
 
 export const service: CliCommand = {
   configure(command: Command): void {
-    command
-      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
-      .addHelpText('after', EXAMPLES);
+    command.addArgument(new Argument('<action>', 'action').choices(ACTIONS)).addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[]): Promise<number> {
@@ -22,7 +20,7 @@ export const service: CliCommand = {
 };
 
 const EXAMPLES = `
-Linux: a unit of systemd's user session. macOS: an agent of launchd. It starts at login and is started again after a crash.
+Linux: a systemd user unit. macOS: a launchd agent. It starts at login and restarts after a crash.
 
 Examples:
   plugboard service install
@@ -56,10 +54,12 @@ async function status(context: Context): Promise<number> {
   const report = await serviceStatus(context);
   context.output.answer(report, () => {
     const { installed, running, current, file, manager } = report;
-    if (!installed) return 'The service is not installed: plugboard service install';
+    if (!installed) return 'The service is not installed. Install it: plugboard service install';
     const state =
-      running === null ? `unknown (${manager} cannot be asked)` : running ? 'running' : 'not running';
-    const old = current ? [] : ['It was installed by another version or path: plugboard service install'];
+      running === null ? `unknown (${manager} is not available)` : running ? 'running' : 'not running';
+    const old = current
+      ? []
+      : ['It was installed by another version or from another path. Update it: plugboard service install'];
     return [`${file}: ${state}`, ...old].join('\n');
   });
   return 0;

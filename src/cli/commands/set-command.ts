@@ -12,8 +12,8 @@ export const set: CliCommand = {
     command
       .argument('<server>', 'the server')
       .argument('<assignment...>', 'key=value, key:=json, or env.NAME=value for one member')
-      .addOption(scopeOption('which entry, when several scopes have one; default: the one in use'))
-      .option('--allow-secret', 'write a secret into the shared .mcp.json as it is')
+      .addOption(scopeOption('scope of the entry, if several have one (default: the one in use)'))
+      .option('--allow-secret', 'allow a plain-text secret in the shared .mcp.json')
       .addHelpText('after', SET_EXAMPLES);
   },
 
@@ -34,7 +34,7 @@ export const unset: CliCommand = {
     command
       .argument('<server>', 'the server')
       .argument('<key...>', 'a key of its entry, or env.NAME for one member')
-      .addOption(scopeOption('which entry, when several scopes have one; default: the one in use'))
+      .addOption(scopeOption('scope of the entry, if several have one (default: the one in use)'))
       .addHelpText('after', UNSET_EXAMPLES);
   },
 
@@ -49,7 +49,7 @@ export const unset: CliCommand = {
 };
 
 const SET_EXAMPLES = `
-Comments and formatting of the file are kept. A key again adds to a list.
+Comments and formatting of the file are kept. Repeat a key to write a list.
 
 Examples:
   plugboard set files env.DEBUG=1 startupTimeoutMs=60000

@@ -26,12 +26,12 @@ function switching(enabled: boolean): CliCommand {
         .argument('<name>', 'the server')
         .addOption(
           scopeOption(
-            'project: for everyone, in .mcp.json; local: for you in this project; user: everywhere',
+            'project: for everyone, in .mcp.json; local: for you, in this project; user: for you, everywhere',
           ),
         )
         .addHelpText(
           'after',
-          `\nA server of the project is switched for you alone, in your own config.json, unless -s project is given.\n\nExamples:\n  plugboard ${word} files\n  plugboard ${word} files -s project`,
+          `\nA server of a project is switched only for you, in your own config.json, unless -s project is given.\n\nExamples:\n  plugboard ${word} files\n  plugboard ${word} files -s project`,
         );
     },
     run: (context, args, flags) => run(context, args[0] ?? '', enabled, flags),
@@ -100,9 +100,9 @@ function isOn({ raw }: ServerSpec): boolean {
 }
 
 function notHere({ name, scope }: ServerSpec): PlugboardError {
-  return new PlugboardError('USAGE', `"${name}" is of ${scope} scope and cannot be switched here.`, {
+  return new PlugboardError('USAGE', `"${name}" has ${scope} scope and cannot be switched`, {
     server: name,
-    hint: 'Only servers of local, project, user and plugin scope can be.',
+    hint: 'Only servers with local, project, user or plugin scope can be switched.',
   });
 }
 

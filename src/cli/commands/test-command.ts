@@ -23,7 +23,7 @@ export const test: CliCommand = {
       .argument('<name>', 'the server')
       .addHelpText(
         'after',
-        '\nExamples:\n  plugboard test files\n  plugboard test files --verbose   (with what it logs)',
+        '\nExamples:\n  plugboard test files\n  plugboard test files --verbose   (with its log messages)',
       );
   },
 
@@ -43,13 +43,13 @@ export const test: CliCommand = {
       const stderr = error?.detail.stderr;
       const findings = await host.scan(name);
       const held = host.inspect(name).filter(({ state }) => state === 'held');
-      const told = {
+      const outcome = {
         ...(stderr ? { stderr } : {}),
         ...(findings.length === 0 ? {} : { findings }),
         ...(held.length === 0 ? {} : { held: held.map(heldDocument) }),
         ...(error === undefined ? {} : { error: error.toJSON() }),
       };
-      output.answer({ server, phases, ...told }, () =>
+      output.answer({ server, phases, ...outcome }, () =>
         [
           describe(name, server, phases, output),
           ...held.flatMap((tool) => heldLine(tool, output).map((line) => `  ${line}`)),
@@ -67,7 +67,7 @@ function findingLine({ tool, what, quote }: Finding): string {
 }
 
 /** Detail of the steps of a second start, which is made with an older protocol version after the newest one failed. */
-const SECOND_TRY = 'second try, for a server of an older version';
+const SECOND_TRY = 'second attempt, for a server of an older version';
 
 interface Step {
   readonly name: string;

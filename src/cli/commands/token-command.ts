@@ -30,32 +30,29 @@ const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
 export const token: CliCommand = {
   configure(command: Command): void {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
-      .argument('[name]', 'the name of the token, such as claude-laptop')
-      .option(
-        '--expires <time>',
-        'how long it is valid: 30d, 12h, 45m, 90s or 2w (default: until it is revoked)',
-      )
+      .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
+      .argument('[name]', 'name of the token, such as claude-laptop')
+      .option('--expires <time>', 'validity: 30d, 12h, 45m, 90s or 2w (default: until it is revoked)')
       .addHelpText('after', EXAMPLES);
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const [action = '', name] = args;
     const expires = textFlag(flags, 'expires');
-    if (expires !== undefined && action !== 'add') throw usage('--expires belongs to token add');
+    if (expires !== undefined && action !== 'add') throw usage('--expires can only be used with token add');
     await adoptOldToken(context);
     if (action === 'list') {
-      if (name !== undefined) throw usage('token list takes no name');
+      if (name !== undefined) throw usage('plugboard token list does not take a name');
       return list(context);
     }
-    if (name === undefined) throw usage(`token ${action} needs a name`);
+    if (name === undefined) throw usage(`plugboard token ${action} needs a name`);
     return action === 'add' ? add(context, name, expires) : revoke(context, name);
   },
 };
 
 const EXAMPLES = `
-Each client gets a token of its own. Only a hash of it is stored: it is shown once, when it is made. These tokens call
-tools and never manage; the page has another one. A revoked or expired token stops at once, open sessions included.
+Give each client its own token. It is shown once, when it is created; only its hash is stored. Tokens can call tools,
+but not manage Plugboard: the page has its own token. Revoking a token also closes its open sessions.
 
 Examples:
   plugboard token add claude-laptop
@@ -76,9 +73,9 @@ async function add(context: Context, name: string, lifetime: string | undefined)
   output.answer({ name, token: made.token, ...details }, () =>
     [
       `${made.token}`,
-      `This is the token ${name}${until === undefined ? '' : `, valid until ${until}`}. It is shown this once.`,
+      `This is the token ${name}${until === undefined ? '' : `, valid until ${until}`}. It is shown only once.`,
       url === undefined
-        ? `Connect an agent, with the address that plugboard serve --http prints in place of ${NO_ADDRESS}:`
+        ? `Connect an agent, replacing ${NO_ADDRESS} with the url that plugboard serve --http prints:`
         : 'Connect an agent:',
       describeConnecting({ url: url ?? NO_ADDRESS, token: made.token }),
     ].join('\n'),
@@ -90,10 +87,10 @@ function list({ home, output }: Context): number {
   const now = Date.now();
   const tokens = readTokenFile(tokenFileOf(home)).tokens.map((each) => document(each, now));
   output.answer({ tokens }, () => {
-    if (tokens.length === 0) return 'There are no tokens. plugboard token add <name> makes one.';
+    if (tokens.length === 0) return 'There are no tokens. Add one: plugboard token add <name>';
     const rows = tokens.map(({ name, created, expires, expired }) => [
       name,
-      `made ${created}`,
+      `created ${created}`,
       expires === undefined ? 'until it is revoked' : `${expired ? 'expired' : 'until'} ${expires}`,
     ]);
     return layOut(rows, { columns: [{}, {}, {}], total: output.columns }).join('\n');

@@ -7,9 +7,9 @@ import { showTool } from '../tool-view.ts';
 export const tool: CliCommand = {
   configure(command: Command): void {
     command
-      .argument('<server>', 'the server; or server and tool in one word: server.tool, server__tool')
-      .argument('[tool]', "the tool, by its server's own name")
-      .option('--refresh', 'connect to the server and ask it, instead of using the cache')
+      .argument('<server>', 'the server; or the server and the tool in one word: server.tool, server__tool')
+      .argument('[tool]', 'name of the tool on its server')
+      .option('--refresh', 'query the server instead of using the cache')
       .addHelpText('after', EXAMPLES);
   },
 

@@ -21,7 +21,7 @@ export const trust: CliCommand = {
       .argument('[name...]', 'the servers; without names, all servers of the project')
       .option('--all', 'all servers of the project')
       .option('--revoke', 'withdraw the approval')
-      .option('-y, --yes', 'do not ask')
+      .option('-y, --yes', 'do not ask for confirmation')
       .addHelpText('after', EXAMPLES);
   },
 
@@ -32,7 +32,7 @@ export const trust: CliCommand = {
     const chosen = choose(config, args);
     noteProblems(config.problems, output);
     if (flags['revoke'] === true) {
-      if (!named) throw sayWhich();
+      if (!named) throw missingName();
       await (await consentStore(context)).revoke(chosen.filter(needsConsent));
     } else if (flags['yes'] !== true) {
       const open = await notYetTrusted(context, chosen);
@@ -53,12 +53,12 @@ export const trust: CliCommand = {
 };
 
 const EXAMPLES = `
-On a terminal each server is shown whole and asked about. Without one, --yes is the answer.
+On a terminal, shows each server and asks about it. Without a terminal, --yes is required.
 
 Examples:
-  plugboard trust                     how the servers of this project stand
-  plugboard trust db                  allow one
-  plugboard trust db --revoke         take it back`;
+  plugboard trust                     review the servers of this project
+  plugboard trust db                  approve one server
+  plugboard trust db --revoke         withdraw the approval`;
 
 function choose(config: LoadedConfig, names: readonly string[]): ServerSpec[] {
   if (names.length === 0) return config.servers.filter(needsConsent);
@@ -74,16 +74,16 @@ function noOneToAsk(specs: readonly ServerSpec[]): PlugboardError {
   const line = joinArgv(['plugboard', 'trust', ...specs.map(({ name }) => name), '--yes']);
   return new PlugboardError(
     'APPROVAL_REQUIRED',
-    'There is no terminal here to ask at, so nothing was approved.',
+    'Nothing was approved, because there is no terminal for questions',
     {
-      hint: `Look at the entries with plugboard trust, then run: ${line}`,
+      hint: `Review the entries with plugboard trust, then run: ${line}`,
     },
   );
 }
 
-function sayWhich(): PlugboardError {
-  return new PlugboardError('USAGE', '--revoke needs the names of the servers.', {
-    hint: 'plugboard trust --revoke --all takes the trust of all of them back.',
+function missingName(): PlugboardError {
+  return new PlugboardError('USAGE', '--revoke needs the names of the servers', {
+    hint: 'Name them, or use plugboard trust --revoke --all.',
   });
 }
 
@@ -152,8 +152,8 @@ function describeState(
   const state = verdict?.state ?? 'unknown';
   const replaced = replacedServer(spec, config);
   if (isRevoked && state !== 'trusted') {
-    const instead = replaced === undefined ? '' : `; ${reveal(replaced)} is used in its place`;
-    return `${paint.warn('not approved')}  ${spec.name}: its approval is withdrawn${instead}`;
+    const instead = replaced === undefined ? '' : `; ${reveal(replaced)} is used instead`;
+    return `${paint.warn('not approved')}  ${spec.name}: its approval was withdrawn${instead}`;
   }
   const described = describeForConsent(spec, verdict, replaced);
   if (state === 'trusted') return `${paint.good('approved')}  ${spec.name}\n${described}`;

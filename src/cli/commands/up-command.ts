@@ -11,15 +11,13 @@ export const up: CliCommand = {
   configure(command: Command): void {
     command
       .option('-y, --yes', 'do every step without asking')
-      .option('--dry-run', 'show every step; change nothing')
+      .option('--dry-run', 'show every step without changing anything')
       .addOption(
         new Option('--agent <id>', 'only this agent (repeatable); default: all that are installed')
           .choices(AGENTS.map(({ id }) => id))
           .argParser(collect),
       )
-      .addOption(
-        new Option('--skip <step>', 'leave this step out (repeatable)').choices(STEPS).argParser(collect),
-      )
+      .addOption(new Option('--skip <step>', 'skip this step (repeatable)').choices(STEPS).argParser(collect))
       .addHelpText('after', EXAMPLES);
   },
 
@@ -27,7 +25,7 @@ export const up: CliCommand = {
     const skip = listFlag(flags, 'skip');
     const unknown = skip.find((step) => !STEPS.some((each) => each === step));
     if (unknown !== undefined) {
-      throw new PlugboardError('USAGE', `There is no step ${JSON.stringify(unknown)}.`, {
+      throw new PlugboardError('USAGE', `Unknown step ${JSON.stringify(unknown)}`, {
         hint: `The steps are ${STEPS.join(', ')}.`,
       });
     }
@@ -41,10 +39,10 @@ export const up: CliCommand = {
 };
 
 const EXAMPLES = `
-Shows the servers of all your agents, imports them, offers to store values that only this shell has, writes Plugboard
-into the agents, takes out of them what they would have twice, connects every server once and asks for logins. Every
-step is shown first and asked about. Where no one can be asked, nothing is changed without --yes.
-plugboard down undoes it.
+Shows the servers of all your agents, imports them, offers to store values that are set only in this shell, writes
+Plugboard into the agents, removes from them the servers they would have twice, connects to every server once and asks
+for logins. Every step is shown first and needs your confirmation. Without a terminal, nothing is changed without --yes.
+Run plugboard down to undo it.
 
 Examples:
   plugboard up --dry-run

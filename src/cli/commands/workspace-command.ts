@@ -7,8 +7,8 @@ import type { CliCommand, Context, Flags } from '../cli-command.ts';
 export const workspace: CliCommand = {
   configure(command: Command): void {
     command
-      .argument('[root]', 'the folder that its tools are confined to (the project you are in)')
-      .option('--shell', 'also offer the shell tool, and let git run hooks')
+      .argument('[root]', 'folder that its tools are confined to (default: the current project)')
+      .option('--shell', 'also provide the shell tool, and let git run hooks')
       .addHelpText(
         'after',
         '\nExamples:\n  plugboard workspace\n  claude mcp add workspace -- plugboard workspace .',
@@ -19,9 +19,11 @@ export const workspace: CliCommand = {
     const { cwd, env, output, signal } = context;
     const { isFolder, serveWorkspace, workspaceRoot } = await import('../workspace-program.ts');
     const root = workspaceRoot(cwd, given);
-    if (!isFolder(root)) throw usage(`There is no folder ${root}.`);
+    if (!isFolder(root)) throw usage(`There is no folder ${root}`);
     if (process.stdin.isTTY) {
-      output.note(`Speaks MCP on stdin and stdout, for an agent to start: ${root}. Press Ctrl-C to stop.`);
+      output.note(
+        `Serving MCP on stdin and stdout for ${root}; an agent is meant to start this. Press Ctrl-C to stop.`,
+      );
     }
     return serveWorkspace({ root, shell: flags['shell'] === true, env, signal });
   },

@@ -16,14 +16,14 @@ const PRESET_WORDS: readonly Word[] = PRESETS.map(({ id, title }) => ({ value: i
 
 /** Descriptions of argument and flag choices whose names are not clear enough. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  'daemon start': 'start it, if it does not run',
+  'daemon start': 'start it if it is not running',
   'daemon stop': 'stop it and its servers',
   'daemon restart': 'replace it; sessions move to the new one',
   'daemon status': 'show its sessions, servers and processes',
   'daemon run': 'stay in the foreground, for a service',
   'service install': 'start the daemon with your session',
   'service remove': 'remove the service',
-  'service status': 'show whether it is installed and runs',
+  'service status': 'show whether it is installed and running',
   'plugin add': 'add the plugin in a folder',
   'plugin list': 'show plugins and their servers',
   'plugin remove': 'remove a plugin',
@@ -43,7 +43,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   '--transport http': 'an address (streamable HTTP)',
   '--transport sse': 'an address (HTTP+SSE of 2024)',
   '--approvals client': 'the agent asks its own user',
-  '--approvals enforce': 'Plugboard asks, whatever the agent does',
+  '--approvals enforce': 'Plugboard asks, even if the agent does not',
 };
 
 /** Arguments whose values depend on the command; all others are recognised by name. */

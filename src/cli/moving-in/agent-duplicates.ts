@@ -52,7 +52,7 @@ export async function findDuplicates(
       if (each.action !== 'same') return [];
       if (isOff(agent, name)) return [];
       if (!running.has(name))
-        return decided('keep', `Plugboard runs it after: plugboard trust ${shellWord(name)}`);
+        return decided('keep', `To let Plugboard run it: plugboard trust ${shellWord(name)}`);
       return agent.switchedOffPath === undefined
         ? decided('keep', `It is in a project file, and ${agent.title} cannot switch it off for one project.`)
         : decided('disable');

@@ -46,7 +46,7 @@ export async function exportToAgent(
       [
         ...writtenLines(agent, written, { isDry, output }),
         ...duplicateLines(moved ?? [], isDry),
-        ...(isSame || isDry ? [] : [`Take it back with: plugboard export --to ${agent.id} --undo`]),
+        ...(isSame || isDry ? [] : [`Undo it with: plugboard export --to ${agent.id} --undo`]),
       ].join('\n'),
   );
   return 0;
@@ -90,7 +90,7 @@ function writtenLines(
 ): readonly string[] {
   const { paint } = output;
   const file = reveal(path);
-  if (action === 'same') return [`${agent.title} has Plugboard already in ${file}`];
+  if (action === 'same') return [`${agent.title} already has Plugboard in ${file}`];
   const lines = diff.map((line) => (line.startsWith('-') ? paint.bad(line) : paint.good(line)));
   if (isDry) return [`Would change ${file}:`, ...lines];
   return [`${paint.good('Wrote')} Plugboard into ${file}:`, ...lines];
@@ -117,8 +117,8 @@ export async function undoExport(context: Context, { agent, scope, isDry }: Agen
     isOurs: isOwnEntry,
   });
   if (undone === undefined) {
-    throw new PlugboardError('USAGE', `There is no export to ${agent.title} to take back.`, {
-      hint: `plugboard export --to ${agent.id} writes one.`,
+    throw new PlugboardError('USAGE', `There is no export to ${agent.title} to undo`, {
+      hint: `Run plugboard export --to ${agent.id} to make one.`,
     });
   }
   const { files } = undone;
@@ -143,7 +143,7 @@ export function undoneLine(
 ): string {
   const is = isDry ? 'would be' : 'is';
   const file = reveal(path);
-  if (action === 'none') return `${file} does not exist any longer; there is nothing to take back.`;
+  if (action === 'none') return `${file} no longer exists; there is nothing to undo.`;
   return action === 'restored'
     ? `${file} ${is} as it was before.`
     : `${file} was changed since: Plugboard's edits ${isDry ? 'would be' : 'are'} reversed, and the other changes stay.`;

@@ -65,7 +65,7 @@ function unanswered(report: ServerReport): ServerReport {
     status: 'connecting',
     error: {
       code: 'TIMEOUT',
-      message: 'It did not answer in time and was not waited for.',
+      message: 'It did not respond in time',
       hint: `Run plugboard test ${report.name} to see what it does.`,
     },
   };

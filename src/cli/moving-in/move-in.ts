@@ -133,7 +133,7 @@ class MovingIn {
       this.#nothing('values');
       return values;
     }
-    this.#title('Values of your shell');
+    this.#title('Values that only your shell has');
     output.line(shellValueLines(values).join('\n'));
     const question = `Store ${values.length === 1 ? 'it' : 'them'} in the keyring and refer to ${values.map(({ variable }) => `\${input:${variable}}`).join(', ')}?`;
     if (!(await this.#consent.decide('values', question))) return values;
@@ -209,7 +209,7 @@ class MovingIn {
       this.#nothing('move');
       return duplicates;
     }
-    const question = `Take ${count(open.length, 'server')} out of your agents?`;
+    const question = `Remove ${count(open.length, 'server')} from your agents?`;
     if (!(await this.#consent.decide('move', question))) return duplicates;
     const moved: Duplicate[] = [];
     for (const agent of this.#agents) {
@@ -218,7 +218,7 @@ class MovingIn {
       const target = { agent, scope: 'user', isDry: false } as const;
       moved.push(...(await removeDuplicates(this.#context, target, own, config.projectRoot)));
     }
-    output.line(`${count(moved.filter(({ action }) => action !== 'keep').length, 'server')} taken out.`);
+    output.line(`${count(moved.filter(({ action }) => action !== 'keep').length, 'server')} removed.`);
     return moved;
   }
 
@@ -317,7 +317,7 @@ class MovingIn {
     };
     output.answer(document, () => {
       if (lacksYes)
-        return 'Nothing was changed: there is no terminal to ask at. Run it with --yes to do all of this.';
+        return 'Nothing was changed, because there is no terminal for questions. Run it with --yes to do all of this.';
       if (this.#options.isDry) return 'Nothing was changed: this was a dry run.';
       return document.changed ? 'Undo all of this with: plugboard down' : 'Nothing had to be changed.';
     });
@@ -350,19 +350,19 @@ function isChange({ action }: AgentWritten): boolean {
 function outcomeLines({ output }: Context, outcome: AgentOutcome): readonly string[] {
   const { agent } = outcome;
   if ('problem' in outcome)
-    return [`  ! ${agent.title} is left as it is: ${clean(outcome.problem, { multiline: false })}`];
+    return [`  ! ${agent.title} was not changed: ${clean(outcome.problem, { multiline: false })}`];
   const { written } = outcome;
   const file = reveal(written.file);
   if (written.action === 'blocked') {
     return [
-      `  ! ${agent.title} is left as it is: it has another server called "${OWN_NAME}" in ${file}.`,
+      `  ! ${agent.title} was not changed: it has another server called "${OWN_NAME}" in ${file}.`,
       `    To replace it: plugboard export --to ${agent.id} --overwrite`,
     ];
   }
   const { paint } = output;
   // The file's lines are not shown, because they may contain secrets.
   if (written.action === 'same')
-    return [`  ${paint.faint('=')} ${agent.title} ${paint.faint(file)} has it already`];
+    return [`  ${paint.faint('=')} ${agent.title} ${paint.faint(file)} already has it`];
   const mark = written.action === 'add' ? paint.good('+') : paint.warn('~');
   return [`  ${mark} ${agent.title} ${paint.faint(file)}`];
 }
@@ -372,7 +372,7 @@ function duplicateLine(
   { agent, name, file, action, reason }: Duplicate,
 ): string {
   const marks = { remove: paint.bad('-'), disable: paint.warn('~'), keep: paint.faint('=') };
-  const what = { remove: 'is taken out', disable: 'is switched off for this project', keep: 'stays' };
+  const what = { remove: 'is removed', disable: 'is switched off for this project', keep: 'stays' };
   const why = reason === undefined ? '' : `: ${clean(reason, { multiline: false })}`;
   return `  ${marks[action]} ${reveal(name)} in ${agent.title} ${paint.faint(reveal(file))} ${what[action]}${why}`;
 }

@@ -145,7 +145,7 @@ function downLines({
     ...agents.flatMap(({ agent, files, problem }) =>
       problem === undefined
         ? files.map((file) => undoneLine(file, isDry))
-        : [`${titleOf(agent)} is left as it is: ${clean(problem, { multiline: false })}`],
+        : [`${titleOf(agent)} was not changed: ${clean(problem, { multiline: false })}`],
     ),
     ...config.files.map((file) => undoneLine(file, isDry)),
     ...config.values.map((id) => `${would('Deleted', 'Would delete')} the stored value of ${id}.`),
@@ -159,7 +159,7 @@ function downLines({
     ...(secrets === 0 ? [] : [`Deleted ${secrets} stored ${secrets === 1 ? 'secret' : 'secrets'}.`]),
     gone.removed
       ? `Removed ${home.dir}.`
-      : `Removed everything of Plugboard in ${home.dir}; other files are left: ${gone.left.join(', ')}`,
+      : `Removed Plugboard's files in ${home.dir}; other files were kept: ${gone.left.join(', ')}`,
   ];
 }
 

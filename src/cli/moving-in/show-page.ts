@@ -21,8 +21,8 @@ export async function showPage(context: Context): Promise<ShownPage> {
   const page = await startedPage(context);
   if (page === undefined) return nameOfPage(context);
   const { output } = context;
-  output.line(`See everything on the page: ${page}`);
-  output.line(`Open it again with: ${PAGE_COMMAND}`);
+  output.line(`Dashboard: ${page}`);
+  output.line(`To open it again: ${PAGE_COMMAND}`);
   if (output.canAsk) {
     const { openBrowser } = await import('../../auth/browser.ts');
     await openBrowser(page, programEnvironment(context)).catch(() => false);
@@ -32,7 +32,7 @@ export async function showPage(context: Context): Promise<ShownPage> {
 
 /** Prints the command that opens the page. */
 export function nameOfPage({ output }: Context): ShownPage {
-  output.line(`See everything on the page: ${PAGE_COMMAND}`);
+  output.line(`Dashboard: ${PAGE_COMMAND}`);
   return { command: PAGE_COMMAND };
 }
 

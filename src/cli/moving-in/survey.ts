@@ -31,7 +31,7 @@ export async function takeSurvey(context: Context, agents: readonly Agent[]): Pr
 function withoutProjectFiles(planned: Planned): Planned {
   const { found, action } = planned;
   if (found.scope !== 'project' || (action !== 'add' && action !== 'replace')) return planned;
-  const reason = `It is in a project file and stays there; for you alone: plugboard import ${found.agent.id} -s local`;
+  const reason = `It is in a project file and stays there. To import it only for you: plugboard import ${found.agent.id} -s local`;
   return { ...planned, action: 'skip', reason, notes: [], changes: [] };
 }
 

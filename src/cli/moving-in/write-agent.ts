@@ -85,8 +85,8 @@ export function targetFile(context: Context, agent: Agent, scope: AgentScope): F
     files.find(({ path }) => existsSync(path)) ?? files.find(({ path }) => existsSync(dirname(path)));
   const file = existing ?? files[0];
   if (file !== undefined) return file;
-  throw new PlugboardError('USAGE', `${agent.title} has no file of its own in a project.`, {
-    hint: 'Leave --scope out.',
+  throw new PlugboardError('USAGE', `${agent.title} has no project file`, {
+    hint: 'Remove --scope.',
   });
 }
 
@@ -107,7 +107,7 @@ function neededVariables(names: readonly string[], env: NodeJS.ProcessEnv): Need
 }
 
 export function nameIsTaken(agent: Agent, file: string): PlugboardError {
-  return new PlugboardError('USAGE', `${agent.title} has another server called "${OWN_NAME}" in ${file}.`, {
+  return new PlugboardError('USAGE', `${agent.title} has another server called "${OWN_NAME}" in ${file}`, {
     hint: 'Use --overwrite to replace it, or --dry-run to see what would change.',
   });
 }

@@ -21,8 +21,8 @@ const PORTABLE: readonly string[] = ['plugboard'];
 export async function addPreset(context: Context, args: readonly string[], flags: Flags): Promise<number> {
   const other = Object.keys(flags).find((name) => !FITTING.has(name));
   if (other !== undefined || context.afterDashes !== undefined) {
-    throw new PlugboardError('USAGE', '--preset can only be combined with --scope and --force.', {
-      hint: 'plugboard add --preset <id> [name] [key=value…]; everything else is in the entry, which you can change.',
+    throw new PlugboardError('USAGE', '--preset can only be combined with --scope and --force', {
+      hint: 'Write plugboard add --preset <id> [name] [key=value…], and change the entry afterwards.',
     });
   }
   const id = flags['preset'];
@@ -59,8 +59,8 @@ function find(id: string): Preset {
     id,
     PRESETS.map((preset) => preset.id),
   );
-  const more = 'plugboard add --preset lists all of them.';
-  throw new PlugboardError('USAGE', `There is no preset called ${JSON.stringify(id)}.`, {
+  const more = 'Run plugboard add --preset to list all of them.';
+  throw new PlugboardError('USAGE', `There is no preset called ${JSON.stringify(id)}`, {
     hint: meant === undefined ? more : `Did you mean ${meant}? ${more}`,
   });
 }
@@ -132,11 +132,11 @@ function parseValues(preset: Preset, words: readonly string[]): Map<string, stri
   for (const word of words) {
     const at = word.indexOf('=');
     const key = word.slice(0, Math.max(at, 0));
-    if (at < 1) throw usage(`${JSON.stringify(word)} is no key=value.`, shape(preset));
+    if (at < 1) throw usage(`${JSON.stringify(word)} is not key=value`, shape(preset));
     if (!known.includes(key)) {
       const [meant] = nearest(key, known);
       throw usage(
-        `The preset ${preset.id} has no ${JSON.stringify(key)}.`,
+        `The preset ${preset.id} has no ${JSON.stringify(key)}`,
         meant === undefined ? shape(preset) : `Did you mean ${JSON.stringify(meant)}?`,
       );
     }
@@ -196,10 +196,10 @@ function customary(need: Need, env: NodeJS.ProcessEnv, scope: EditableScope): st
 
 /** Rejects an empty value, and a secret in a project's file, which everyone with the project can read. */
 function checked(need: Need, value: string, scope: EditableScope): string {
-  if (value === '') throw usage(`${need.key} is empty.`, `It is ${need.description}.`);
+  if (value === '') throw usage(`${need.key} is empty`, `It is ${need.description}.`);
   if (need.kind === 'secret' && isForeign({ scope }) && !REFERENCE.test(value)) {
     throw usage(
-      `Refusing to write a secret (${need.key}) into .mcp.json, which is shared.`,
+      `Refusing to write a secret (${need.key}) into .mcp.json, which is shared`,
       `Set ${need.variable}, and leave ${need.key} out or write ${need.key}='\${${need.variable}}'.`,
     );
   }
@@ -219,7 +219,7 @@ async function askForArgument(context: Context, preset: Preset, need: Argument):
 /** Asks for the secret, which is not written to a configuration file; '' if it comes from the environment. */
 async function askForKey(context: Context, { id }: Preset, need: Secret): Promise<string> {
   const { askForSecret } = await import('../ask.ts');
-  const question = `${id} needs ${need.description} (${need.where}). It is kept in the system's keyring, or in a file that only you can read; leave it empty to take it from ${need.variable}.`;
+  const question = `${id} needs ${need.description} (${need.where}). It is stored in the system's keyring, or in a file that only you can read. Leave it empty to read it from ${need.variable}.`;
   return (await askForSecret(context, question)).trim();
 }
 
@@ -233,8 +233,8 @@ function lacking(preset: Preset, missing: readonly Need[]): PlugboardError {
     need.kind === 'secret' ? `${need.key}='\${${need.variable}}'` : `${need.key}=…`,
   );
   return usage(
-    `The preset ${preset.id} needs ${what.join('; ')}.`,
-    `plugboard add --preset ${preset.id} ${how.join(' ')} adds it all the same.`,
+    `The preset ${preset.id} needs ${what.join('; ')}`,
+    `plugboard add --preset ${preset.id} ${how.join(' ')} adds it anyway.`,
   );
 }
 

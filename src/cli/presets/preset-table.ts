@@ -25,10 +25,10 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: 'git',
-    title: 'files and git of this project: our own server, since npm has no @modelcontextprotocol/server-git',
+    title: 'files and git of this project (built in)',
     own: true,
   },
-  { id: 'workspace', title: 'files, search and git of this project: our own server', own: true },
+  { id: 'workspace', title: 'files, search and git of this project (built in)', own: true },
   {
     id: 'github',
     title: 'repositories, issues and pull requests on GitHub',
@@ -58,14 +58,14 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: 'memory',
-    title: 'a memory of facts that outlives a conversation',
+    title: 'a memory of facts across conversations',
     package: '@modelcontextprotocol/server-memory',
     version: '2026.8.31',
     needs: [
       {
         kind: 'argument',
         key: 'file',
-        description: 'the file that it remembers in',
+        description: 'the file to store them in',
         fallback: '${HOME}/.plugboard-memory.jsonl',
         isPath: true,
       },
@@ -80,7 +80,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: 'everything',
-    title: 'one of everything in the protocol, to try things out',
+    title: 'every feature of the protocol, for tests',
     package: '@modelcontextprotocol/server-everything',
     version: '2026.8.31',
   },
@@ -132,7 +132,7 @@ export const PRESETS: readonly Preset[] = [
       },
     ],
     args: ({ url = '' }) => [url],
-    note: 'Its maker no longer works on it: give it a database user that may only read.',
+    note: 'It is no longer maintained: give it a database user with read access only.',
   },
   { id: 'context7', title: 'documentation of libraries', url: 'https://mcp.context7.com/mcp' },
   { id: 'cloudflare-docs', title: 'documentation of Cloudflare', url: 'https://docs.mcp.cloudflare.com/mcp' },

@@ -113,8 +113,8 @@ function serviceOf(context: Context, platform: NodeJS.Platform = process.platfor
   };
   if (platform === 'linux') return systemdService(systemdUnit(options, place));
   if (platform === 'darwin') return launchdService(launchdPlist(options, place));
-  throw new PlugboardError('USAGE', `Plugboard has no service for this system (${platform}).`, {
-    hint: 'Services are for Linux (systemd) and macOS (launchd).',
+  throw new PlugboardError('USAGE', `Services are not supported on this system (${platform})`, {
+    hint: 'Use Linux (systemd) or macOS (launchd).',
   });
 }
 

@@ -48,7 +48,7 @@ export function agentCalled(word: string): Agent {
   if (agent !== undefined) return agent;
   const ids = AGENTS.map((each) => each.id);
   const [near] = nearest(wanted, ids, 1);
-  throw new PlugboardError('USAGE', `Plugboard does not know an agent called "${word}".`, {
-    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}It knows ${ids.join(', ')}.`,
+  throw new PlugboardError('USAGE', `Plugboard does not know an agent called "${word}"`, {
+    hint: `${near === undefined ? '' : `Did you mean "${near}"? `}It supports ${ids.join(', ')}.`,
   });
 }

@@ -50,7 +50,7 @@ export const codex: Agent = {
       .inside('oauth', 'oauth', (oauth) =>
         oauth.text('client_id', 'clientId').value('callback_port', 'callbackPort'),
       )
-      .without('oauth_resource', 'The server itself says which resource a login is for.')
+      .without('oauth_resource', 'The server itself names the resource of a login.')
       .ignoring('supports_parallel_tool_calls', 'environment_id', 'experimental_environment');
     const { scopes } = raw;
     if (Array.isArray(scopes)) {

@@ -69,7 +69,7 @@ export const gemini: Agent = {
             'redirectUri',
             'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".',
           )
-          .without('audiences', 'The server itself says which resource a login is for.'),
+          .without('audiences', 'The server itself names the resource of a login.'),
       )
       .without('tcp', 'Plugboard speaks no WebSocket.')
       .without('authProviderType', 'Credentials of Google Cloud come from "headersHelper" here.')

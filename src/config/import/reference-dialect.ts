@@ -6,10 +6,10 @@ export interface Dialect {
   /** Matches one reference; global, so that it can be used for a whole text. */
   readonly reference: RegExp;
   /** Returns the reference in our syntax; undefined if we do not support it. */
-  say(groups: Readonly<Record<string, string | undefined>>): string | undefined;
+  translate(groups: Readonly<Record<string, string | undefined>>): string | undefined;
 }
 
-export type Said = { readonly text: string } | { readonly unsaid: string };
+export type Said = { readonly text: string } | { readonly unsupported: string };
 
 /**
  * Translates a text to our syntax. Text that is not a reference in the source must not become one, so its `${` is
@@ -18,16 +18,16 @@ export type Said = { readonly text: string } | { readonly unsaid: string };
  * @example
  * say('Bearer ${env:TOKEN}', EDITOR); // { text: 'Bearer ${TOKEN}' }
  */
-export function say(text: string, dialect: Dialect): Said {
-  let said = '';
+export function translate(text: string, dialect: Dialect): Said {
+  let translated = '';
   let end = 0;
   for (const match of text.matchAll(dialect.reference)) {
-    const ours = dialect.say(match.groups ?? {});
-    if (ours === undefined) return { unsaid: match[0] };
-    said += plain(text.slice(end, match.index)) + ours;
+    const ours = dialect.translate(match.groups ?? {});
+    if (ours === undefined) return { unsupported: match[0] };
+    translated += plain(text.slice(end, match.index)) + ours;
     end = match.index + match[0].length;
   }
-  return { text: said + plain(text.slice(end)) };
+  return { text: translated + plain(text.slice(end)) };
 }
 
 function plain(text: string): string {
@@ -36,30 +36,30 @@ function plain(text: string): string {
 }
 
 /** For agents without references: every string is literal. */
-export const LITERAL: Dialect = { reference: /(?!)/g, say: () => undefined };
+export const LITERAL: Dialect = { reference: /(?!)/g, translate: () => undefined };
 
 /** The same as ours: `${VAR}` and `${VAR:-default}`. */
 export const SHELL: Dialect = {
   reference: /\$\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}/g,
-  say: ({ name = '', fallback }) => variable(name, fallback),
+  translate: ({ name = '', fallback }) => variable(name, fallback),
 };
 
 /** `$VAR` in addition to `${VAR}`. */
 export const DOLLAR: Dialect = {
   reference: /\$(?:\{(?<name>[A-Za-z_]\w*)(?::-(?<fallback>[^}]*))?\}|(?<bare>[A-Za-z_]\w*))/g,
-  say: ({ name, bare, fallback }) => variable(name ?? bare ?? '', fallback),
+  translate: ({ name, bare, fallback }) => variable(name ?? bare ?? '', fallback),
 };
 
 /** `{env:VAR}`; `{file:…}` inserts a file's content, which we do not support. */
 export const BRACES: Dialect = {
   reference: /\{(?:env:(?<name>[A-Za-z_]\w*)|file:[^}]*)\}/g,
-  say: ({ name }) => (name === undefined ? undefined : variable(name)),
+  translate: ({ name }) => (name === undefined ? undefined : variable(name)),
 };
 
 /** `${VAR}`, `$env:VAR` and `{env:VAR}`. */
 export const PI: Dialect = {
   reference: /\$\{(?<name>[A-Za-z_]\w*)\}|\$env:(?<bare>[A-Za-z_]\w*)|\{env:(?<braced>[A-Za-z_]\w*)\}/g,
-  say: ({ name, bare, braced }) => variable(name ?? bare ?? braced ?? ''),
+  translate: ({ name, bare, braced }) => variable(name ?? bare ?? braced ?? ''),
 };
 
 /** Names that editors predefine. */
@@ -75,7 +75,7 @@ const EDITOR_NAMES: ReadonlyMap<string, string> = new Map([
 export const EDITOR: Dialect = {
   reference:
     /\$\{(?:env:(?<name>[A-Za-z_]\w*)|input:(?<input>[^}]+)|(?<own>[A-Za-z_][\w]*(?::[^}]*)?|\/))\}/g,
-  say({ name, input, own = '' }) {
+  translate({ name, input, own = '' }) {
     if (name !== undefined) return variable(name);
     if (input !== undefined) return `\${input:${input}}`;
     // Editors do not support it, but files that are shared between agents contain it, always as a variable.

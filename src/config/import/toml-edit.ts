@@ -33,7 +33,7 @@ export function editTable(
   const before = isAtEnd ? closed(rest, eol, block.length > 0) : rest.slice(0, at);
   const after = isAtEnd ? [] : [...(block.length > 0 ? [eol] : []), ...rest.slice(at)];
   const edited = [...before, ...block, ...after].join('');
-  if (!says(edited, meant)) {
+  if (!holds(edited, meant)) {
     throw new EditError(`the table [${parent}.${name}] is written in a way that cannot be edited safely`);
   }
   return edited;
@@ -47,7 +47,7 @@ function readToml(text: string): Record<string, unknown> {
   }
 }
 
-function says(text: string, meant: unknown): boolean {
+function holds(text: string, meant: unknown): boolean {
   try {
     return canonicalJson(parse(text)) === canonicalJson(meant);
   } catch {

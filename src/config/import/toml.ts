@@ -16,7 +16,7 @@ export function parseToml(file: string, source: string): Document {
       file,
       line: error.line,
       column: error.column,
-      message: `The file is not valid TOML: ${what}.`,
+      message: `The file is not valid TOML: ${what}`,
       hint: 'This file is ignored until it is fixed.',
     };
     return { file, text: '', value: undefined, problems: [problem] };

@@ -1,7 +1,7 @@
 /** Translates one entry of another agent: the supported keys, and the lost ones with the reason. */
 
 import { isRecord } from '../../lib/json.ts';
-import { type Dialect, say } from './reference-dialect.ts';
+import { type Dialect, translate } from './reference-dialect.ts';
 
 export interface Lost {
   /** The original key, with the path inside it: `env.TOKEN`. */
@@ -46,7 +46,7 @@ export class Translation {
   text(from: string, to: string = from, dialect: Dialect = this.#dialect): this {
     const value = this.#take(from);
     if (value !== undefined)
-      this.entry[to] = typeof value === 'string' ? this.#say(value, from, dialect) : value;
+      this.entry[to] = typeof value === 'string' ? this.#translate(value, from, dialect) : value;
     return this;
   }
 
@@ -55,7 +55,7 @@ export class Translation {
     const value = this.#take(from);
     if (value === undefined) return this;
     this.entry[to] = Array.isArray(value)
-      ? value.map((item, at) => (typeof item === 'string' ? this.#say(item, `${from}[${at}]`) : item))
+      ? value.map((item, at) => (typeof item === 'string' ? this.#translate(item, `${from}[${at}]`) : item))
       : value;
     return this;
   }
@@ -71,9 +71,10 @@ export class Translation {
     const pairs: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
       if (member === null) continue;
-      const said = typeof member === 'string' ? say(member, this.#dialect) : { text: scalar(member) };
-      if ('text' in said) pairs[name] = said.text;
-      else this.lose(`${from}.${name}`, unsaid(said.unsaid));
+      const translated =
+        typeof member === 'string' ? translate(member, this.#dialect) : { text: scalar(member) };
+      if ('text' in translated) pairs[name] = translated.text;
+      else this.lose(`${from}.${name}`, unsupported(translated.unsupported));
     }
     if (Object.keys(pairs).length > 0) this.entry[to] = pairs;
     return this;
@@ -162,10 +163,10 @@ export class Translation {
     return Object.hasOwn(this.#raw, key) ? this.#raw[key] : undefined;
   }
 
-  #say(text: string, key: string, dialect: Dialect = this.#dialect): string {
-    const said = say(text, dialect);
-    if ('text' in said) return said.text;
-    this.refuse(`Its "${key}" ${unsaid(said.unsaid)}`);
+  #translate(text: string, key: string, dialect: Dialect = this.#dialect): string {
+    const translated = translate(text, dialect);
+    if ('text' in translated) return translated.text;
+    this.refuse(`Its "${key}" ${unsupported(translated.unsupported)}`);
     return text;
   }
 }
@@ -175,7 +176,7 @@ export function scopeList(value: unknown): unknown {
   return typeof value === 'string' ? value.split(/[\s,]+/).filter((word) => word !== '') : value;
 }
 
-function unsaid(reference: string): string {
+function unsupported(reference: string): string {
   return `uses ${reference}, which Plugboard does not support.`;
 }
 

@@ -58,7 +58,7 @@ export async function setEntry(
     return editTable(text, [parent, name], entry as Readonly<Record<string, unknown>> | undefined);
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
-    throw new PlugboardError('CONFIG_UNWRITABLE', `${file.path} cannot be changed: ${error.message}.`, {
+    throw new PlugboardError('CONFIG_UNWRITABLE', `${file.path} cannot be changed: ${error.message}`, {
       hint: 'Fix the file first; nothing was changed.',
     });
   }

@@ -37,7 +37,7 @@ export const zed: Agent = {
       .ignoring('source')
       .without('settings', 'Only an extension of Zed can use them.');
     if (raw['command'] === undefined && raw['url'] === undefined) {
-      translation.refuse('It is an extension of Zed, which knows by itself what to start.');
+      translation.refuse('It is an extension of Zed, which starts it by itself.');
     }
     return translation.done();
   },

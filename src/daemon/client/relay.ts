@@ -12,6 +12,7 @@ import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { RPC_INTERNAL_ERROR } from '../../lib/json-rpc.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { backoffMs, MAX_REATTACH_TRIES, REATTACH } from '../../lib/retry.ts';
+import { sentences } from '../../lib/sentences.ts';
 import { type AttachRequest, LEAVING, STOPPED } from '../protocol/daemon-messages.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
 import { type Attached, attachOrStart } from './attach.ts';
@@ -100,8 +101,8 @@ class Relay {
     this.#socket = socket;
     let end: End = 'lost';
     const lines = new LineCutter((line) => {
-      const said = line.length === WORD_BYTES ? ENDS.get(line.toString('latin1')) : undefined;
-      if (said !== undefined) end = said;
+      const ending = line.length === WORD_BYTES ? ENDS.get(line.toString('latin1')) : undefined;
+      if (ending !== undefined) end = ending;
       else if (this.#pending.received(line)) this.#toClient(line);
       if (!this.#pending.hasPending) this.#onAnswered();
     });
@@ -243,8 +244,10 @@ export async function relayServe({ home, env, request, signal }: RelayServeOptio
   if (place === undefined) return false;
   const open = (): Promise<Attached> => attachOrStart(home, place, env, request);
   const first = await open().catch((error: unknown) => {
-    const { message, hint = '' } = asPlugboardError(error);
-    process.stderr.write(`plugboard: servers are not shared with other agents: ${message}. ${hint}\n`);
+    const { message, hint } = asPlugboardError(error);
+    process.stderr.write(
+      `plugboard: servers are not shared with other agents: ${sentences(message, hint)}\n`,
+    );
   });
   if (first === undefined) return false;
   if (!first.response.ok) {

@@ -22,7 +22,7 @@ import { attach } from './attach.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Resolves to the exit status. Undefined: nothing was done, and the command line has to be loaded, which parses every
+ * Resolves to the exit status. Undefined: nothing was done, and the command line must be loaded, which parses every
  * flag and reports errors. `alone`: the same, and no daemon can be used.
  */
 export async function runQuickly(
@@ -182,7 +182,7 @@ async function runInDaemon(
   return status ?? EXIT_STATUS.CONNECTION_LOST;
 }
 
-/** Loaded only if a daemon has to be started. */
+/** Loaded only if a daemon must be started. */
 async function startFirst(home: Home, env: NodeJS.ProcessEnv): Promise<void> {
   const { startDaemon } = await import('./control.ts');
   await startDaemon(home, env).catch(() => {});

@@ -8,7 +8,7 @@ import { DEFAULT_DAEMON_IDLE_MS, STARTED_DAEMON_IDLE_MS } from '../../config/lim
 import type { Backend } from '../../endpoint/backend.ts';
 import { asPlugboardError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, parseRecord } from '../../lib/json.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { Traffic } from '../../manage/traffic.ts';
 import { firstLine } from '../client/attach.ts';
@@ -318,13 +318,8 @@ export class Daemon {
 
   /** Returns undefined without the token, or for a session of another protocol version. */
   #checked(line: string): AttachRequest | undefined {
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return undefined;
-    }
-    if (!isRecord(value) || !isRecord(value['hello'])) return undefined;
+    const value = parseRecord(line);
+    if (!isRecord(value?.['hello'])) return undefined;
     const sent = Buffer.from(String(value['token']));
     const known = Buffer.from(this.#record.token);
     if (sent.length !== known.length || !timingSafeEqual(sent, known)) return undefined;

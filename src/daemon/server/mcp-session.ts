@@ -32,7 +32,7 @@ export class McpSession {
     const { left, broken, clientConnection } = this.#client;
     this.left = Promise.race([left, broken]).then(() =>
       // The responses are no longer read: running calls are cancelled upstream (F55).
-      clientConnection.close(new PlugboardError('CANCELLED', 'the client has gone away')),
+      clientConnection.close(new PlugboardError('CANCELLED', 'The client disconnected')),
     );
     socket.resume();
   }
@@ -54,7 +54,7 @@ export class McpSession {
 
   /** Sends the last frame, which answers every open request. */
   end(frame: ServerFrame): void {
-    this.#client.clientConnection.close(new PlugboardError('CANCELLED', 'the server has gone away'));
+    this.#client.clientConnection.close(new PlugboardError('CANCELLED', 'The server exited'));
     this.send(frame);
     this.#socket.end();
   }

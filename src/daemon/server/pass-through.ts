@@ -156,7 +156,7 @@ export class PassThrough implements Backend, ClientHandler {
   leave(): void {
     for (const stop of this.#stop) stop();
     this.#stop = [];
-    this.suspended.close(new PlugboardError('CANCELLED', 'the client has gone away'));
+    this.suspended.close(new PlugboardError('CANCELLED', 'The client disconnected'));
     this.#tasks.close();
     this.#session.end();
   }
@@ -289,9 +289,9 @@ class PassedTasks {
     const ended = new AbortController();
     return {
       onProgress: progressOf(params, {
-        notify: (name, told) => {
-          if (work.exchange === undefined) clientConnection?.notify(name, told);
-          else work.notify(name, told);
+        notify: (name, params) => {
+          if (work.exchange === undefined) clientConnection?.notify(name, params);
+          else work.notify(name, params);
         },
       }),
       progressUntil: ended.signal,

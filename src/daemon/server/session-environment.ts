@@ -58,7 +58,7 @@ export function sessionDifferences(
   b: NodeJS.ProcessEnv,
 ): readonly string[] {
   const named = namedVariables(servers);
-  // A variable that an entry names has to be equal; of the others only those that affect a program.
+  // A variable that an entry names must be equal; of the others only those that affect a program.
   const strict = [...(seesAll(servers) ? new Set([...Object.keys(a), ...Object.keys(b)]) : named)].filter(
     (name) => a[name] !== b[name],
   );

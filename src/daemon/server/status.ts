@@ -17,7 +17,7 @@ const DEDICATED: Readonly<Record<DedicatedReason, Omit<ProcessCopy, 'pid'>>> = {
     reason: 'the server keeps state, so each session has its own process',
     hint: 'If its calls do not depend on each other, set "shared": true in its entry.',
   },
-  roots: { reason: 'the first process was told the roots of another session' },
+  roots: { reason: 'the first process has the roots of another session' },
   busy: { reason: 'the first process was busy with a call of another session' },
 };
 

@@ -30,14 +30,14 @@ export function sentResult(result: ShapedResult, { reader, bind, offer, note }: 
   const bound = bind(result.content);
   const whole = truncated === undefined || truncated.file === '' ? [] : [offer(truncated.file)];
   const content = sentBlocks(whole.length === 0 ? bound : [...bound, ...whole], reader, note);
-  const meta = sentMeta(_meta, reader, note);
-  const told =
-    truncated === undefined ? meta : { ...meta, 'plugboard/truncated': { tokens: truncated.tokens } };
+  const own = sentMeta(_meta, reader, note);
+  const meta =
+    truncated === undefined ? own : { ...own, 'plugboard/truncated': { tokens: truncated.tokens } };
   return {
     ...extra,
     ...rest,
     ...sentStructured(content, structuredContent, reader, note),
-    ...(told === undefined ? {} : { _meta: told }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   };
 }
 
@@ -51,7 +51,7 @@ function sentStructured(
   if (structuredContent === undefined) return { content };
   if (isModern || isRecord(structuredContent)) return { content, structuredContent };
   note(
-    `structuredContent is left out: ${shown(structuredContent)} is not an object, as it has to be before 2026-07-28`,
+    `structuredContent is left out: ${shown(structuredContent)} is not an object, as it must be before 2026-07-28`,
   );
   const isReadable = content.some(({ type }) => type === 'text');
   return {

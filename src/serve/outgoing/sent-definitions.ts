@@ -98,7 +98,7 @@ function sentInput(schema: JsonObject, { isModern }: Reader, note: Note): JsonOb
 function sentOutput(schema: JsonObject, { isModern }: Reader, note: Note): JsonObject | undefined {
   if (isModern) return modern(schema, 'outputSchema', note);
   if (schema['type'] !== 'object') {
-    note('outputSchema is left out: before 2026-07-28 its root has to be of type object');
+    note('outputSchema is left out: before 2026-07-28 its root must be of type object');
     return undefined;
   }
   const sent = legacy(schema, 'outputSchema', note);

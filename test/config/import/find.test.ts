@@ -203,11 +203,7 @@ const EXPECTED: Readonly<Record<AgentId, Readonly<Record<string, unknown>>>> = {
     'zed-custom': ['user', { command: 'some-command', args: ['arg-1'] }],
     'zed-old': ['user', { command: '/bin/server', args: ['run'], env: { A: '1' } }],
     'zed-remote': ['user', { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer abcdefgh' } }],
-    'zed-extension': [
-      'user',
-      'It is an extension of Zed, which knows by itself what to start.',
-      'without settings',
-    ],
+    'zed-extension': ['user', 'It is an extension of Zed, which starts it by itself.', 'without settings'],
   },
   pi: {
     'pi-stdio': [
@@ -274,14 +270,14 @@ it('CFG-6: a broken file is a problem with its place and no word of its text; th
       file: toml,
       line: 3,
       column: 11,
-      message: 'The file is not valid TOML: invalid value.',
+      message: 'The file is not valid TOML: invalid value',
       hint: 'This file is ignored until it is fixed.',
     },
     {
       file: json,
       line: 3,
       column: 10,
-      message: 'The file is not valid JSON: this is not JSON.',
+      message: 'The file is not valid JSON: this is not JSON',
       hint: 'This file is ignored until it is fixed.',
     },
   ]);

@@ -10,7 +10,7 @@ import { type Edge, mustBeOurs, type Probe } from '../edge.ts';
 
 /** Stands for the length of the body, so that damage to a body is not always damage to its length. */
 const LENGTH = 'Content-Length: auto';
-/** How long an answer may be awaited; what has none by then has to have ended the connection. */
+/** Time allowed for an answer; a connection without one by then must have been closed. */
 const PATIENCE_MS = 300;
 
 function response(type: string, body: string, head = ''): Buffer {
@@ -178,7 +178,7 @@ export const apiRequests: Edge = {
   open: () => gateway(API),
 };
 
-/** A real gateway with its API; after every input, a plain request has to be answered, and no setting may be lost. */
+/** A real gateway with its API; after every input, a plain request must be answered, and no setting may be lost. */
 async function gateway(corpus: readonly Buffer[]): Promise<Probe> {
   const world = await openManagedGateway({
     script: { tools: { echo: ({ message }) => String(message) } },
