@@ -1,6 +1,5 @@
 /** `plugboard add`: adds a server from arguments and flags. */
 
-import type { Command } from 'commander';
 import { Option } from 'commander';
 import { checkServerName } from '../../config/parse.ts';
 import { transportTypes } from '../../config/transport-kinds.ts';
@@ -12,7 +11,7 @@ import { saveServer } from '../save-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 export const add: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .usage(
         '<name> [flags] -- <command> [args…]\n       plugboard add <name> <url> [flags]\n       plugboard add --preset [id] [name] [key=value…]',

@@ -1,6 +1,5 @@
 /** `plugboard add-json`: adds servers from JSON, as found in a configuration file or a README. */
 
-import type { Command } from 'commander';
 import { recognise, translatePlain } from '../../config/import/any-file.ts';
 import { readDocumentOf } from '../../config/import/find.ts';
 import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
@@ -17,7 +16,7 @@ import { scopeFlag, scopeOption } from '../scope-flag.ts';
 const STDIN = '-';
 
 export const addJson: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .usage('[name] <json> [flags]\n       plugboard add-json [name] - < file')
       .argument('[name]', 'name for the server; optional if the JSON has one')

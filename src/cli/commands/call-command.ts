@@ -1,6 +1,5 @@
 /** `plugboard call`: calls one tool with arguments from the command line and prints its result. */
 
-import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
@@ -24,7 +23,7 @@ const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.std
 const EXIT_TOOL_ERROR = 1;
 
 export const call: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server; or the server and the tool in one word: server.tool, server__tool')
       .argument('[tool]', 'name of the tool on its server')

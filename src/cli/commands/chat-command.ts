@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import type { ModelMessage } from 'ai';
-import type { Command } from 'commander';
 import { openModel } from '../../chat/chat-model.ts';
 import { Conversation } from '../../chat/conversation.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -21,7 +20,7 @@ import { withOwnHost } from '../with-own-host.ts';
 const MAX_CONTEXT_TOKENS = 100_000_000;
 
 export const chat: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .option('--model <name>', 'provider:name, or <url>#<name> (default: PLUGBOARD_MODEL)')
       .option('-p, --prompt <text>', 'run one turn with this prompt and exit; - reads it from stdin')

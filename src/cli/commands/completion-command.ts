@@ -1,10 +1,10 @@
 /** `plugboard completion`: prints the shell's completion script for commands, flags, servers and tools. */
 
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import type { CliCommand, Context } from '../cli-command.ts';
 
 export const completion: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command.addArgument(new Argument('<shell>', 'the shell').choices(SHELLS)).addHelpText('after', EXAMPLES);
   },
 

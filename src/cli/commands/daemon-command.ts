@@ -1,6 +1,6 @@
 /** `plugboard daemon`: controls the process that all agents of this user share. */
 
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../daemon/client/control.ts';
 import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/daemon-messages.ts';
 import { placeOf } from '../../daemon/protocol/daemon-place.ts';
@@ -22,7 +22,7 @@ const ACTIONS: Readonly<Record<string, (context: Context) => Promise<number>>> =
 };
 
 export const daemon: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .addArgument(
         new Argument('<action>', 'action; run stays in the foreground, for a service').choices(

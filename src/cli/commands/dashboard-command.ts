@@ -1,6 +1,5 @@
 /** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
-import type { Command } from 'commander';
 import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
@@ -15,7 +14,7 @@ const OWN_NOTE =
   'note: this page has its own servers and does not show the calls and questions of other agents.';
 
 export const dashboard: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .option('--port <port>', 'port to serve on (default: the last one, else 7420, else the next free one)')
       .option('--no-open', 'do not open the browser')

@@ -1,6 +1,5 @@
 /** `plugboard doctor`: checks the machine and all servers, starts those that may run, and prints a hint per problem. */
 
-import type { Command } from 'commander';
 import { AGENTS } from '../../config/import/agents.ts';
 import { findForeign } from '../../config/import/find.ts';
 import type { Check, DoctorContext } from '../../doctor/check.ts';
@@ -20,7 +19,7 @@ import { type CommandHost, type Hosted, openHost } from '../with-host.ts';
 const EXIT_ERRORS = 1;
 
 export const doctor: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command.argument('[server]', 'check only this server').addHelpText('after', EXAMPLES);
   },
 

@@ -1,11 +1,10 @@
 /** `plugboard down`: undoes `up`. */
 
-import type { Command } from 'commander';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { moveOut } from '../moving-in/move-out.ts';
 
 export const down: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .option('--dry-run', 'show what would be undone without changing anything')
       .option('--all', 'also remove the service, stored secrets and the home')

@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { entryText } from '../../config/edit-config.ts';
 import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
 import { asPlugboardError, PlugboardError } from '../../errors.ts';
@@ -19,7 +18,7 @@ import { describeFailure } from '../report-failure.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 export const edit: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .addOption(scopeOption('scope of the entry, if several have one (default: the one in use)'))

@@ -1,13 +1,13 @@
 /** `plugboard export`: writes Plugboard into another agent's configuration, or reverts that. */
 
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { PlugboardError } from '../../errors.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { exportToAgent, undoExport } from '../moving-in/export-agent.ts';
 
 export const exportCommand: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .requiredOption('--to <agent>', `agent to write to: ${AGENTS.map(({ id }) => id).join(', ')}`)
       .addOption(

@@ -1,6 +1,5 @@
 /** `plugboard get`: shows one server's entry and where it is configured, without its secrets. */
 
-import type { Command } from 'commander';
 import { transportOf } from '../../config/describe.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { switchedOffBy } from '../../config/switches.ts';
@@ -18,7 +17,7 @@ import { disabledText } from '../report-lines.ts';
 import { SCOPE_MEANING } from '../scope-flag.ts';
 
 export const get: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<name>', 'the server')
       .option('--show-secrets', 'print every value of the entry as it is in the file, secrets included')

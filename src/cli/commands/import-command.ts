@@ -2,7 +2,6 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { readDocument } from '../../config/document.ts';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { knownFile, recognise } from '../../config/import/any-file.ts';
@@ -20,7 +19,7 @@ import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 export const importCommand: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument(
         '[source...]',

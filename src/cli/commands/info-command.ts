@@ -1,7 +1,6 @@
 /** `plugboard info`: shows one server's current state: its own description, how it runs, and where it is configured. */
 
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import type { ServerDetails } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
@@ -18,7 +17,7 @@ import { indent, wrap } from '../text-layout.ts';
 import { openHost } from '../with-host.ts';
 
 export const info: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .addHelpText('after', '\nExamples:\n  plugboard info files\n  plugboard info files --json');

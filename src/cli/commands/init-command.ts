@@ -2,7 +2,7 @@
 
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { isRecord } from '../../lib/json.ts';
@@ -11,7 +11,7 @@ import { shellWord } from '../../lib/shell-word.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 
 export const init: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .addArgument(new Argument('<what>', 'kind of project to create').choices(['server']))
       .argument('<dir>', 'new or empty folder')

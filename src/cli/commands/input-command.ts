@@ -1,7 +1,7 @@
 /** `plugboard input`: manages the answers to `${input:id}`, which are not stored in configuration files. */
 
 import { join } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { readDocument } from '../../config/document.ts';
 import type { InputQuestion } from '../../config/entry.ts';
 import type { InputValues } from '../../config/input-values.ts';
@@ -30,7 +30,7 @@ interface Used extends InputQuestion {
 }
 
 export const input: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
       .argument('[id]', 'the id, as in ${input:id}')

@@ -1,6 +1,5 @@
 /** `plugboard list`: shows every server and its state. */
 
-import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
@@ -10,7 +9,7 @@ import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
 
 export const list: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .option('--no-connect', 'show the configuration without starting or contacting servers')
       .option('--exit-code', 'exit with 3, 4 or 5 if an enabled server is not connected')

@@ -1,13 +1,12 @@
 /** `plugboard login`: logs in to a remote server through the browser, or with a pasted url if there is no browser. */
 
-import type { Command } from 'commander';
 import { clean } from '../../policy/clean.ts';
 import { askForText } from '../ask.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { openHost } from '../with-host.ts';
 
 export const login: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .option('--no-browser', 'print the url, and ask for the one that the browser is redirected to')

@@ -1,12 +1,11 @@
 /** `plugboard logout`: deletes the login of a remote server, here and in every running host. */
 
-import type { Command } from 'commander';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { isUrl } from '../extra-server.ts';
 import { openHost } from '../with-host.ts';
 
 export const logout: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server, or the url of one that was removed')
       .addHelpText('after', '\nExample:\n  plugboard logout docs');

@@ -1,7 +1,6 @@
 /** `plugboard logs`: prints servers' stderr and log messages from their log files, without starting them. */
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
@@ -21,7 +20,7 @@ const FOLLOW_MS = 200;
 const KIND_CELLS = 'plugboard'.length;
 
 export const logs: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('[server]', 'only the log of this server')
       .option('-f, --follow', 'print new lines as they are written')

@@ -1,6 +1,5 @@
 /** `plugboard pins`: shows definitions on hold because they changed, with the differences, and accepts them. */
 
-import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
@@ -16,7 +15,7 @@ import { indent } from '../text-layout.ts';
 import { openHost } from '../with-host.ts';
 
 export const pins: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('[server]', 'only this server')
       .argument('[tool]', 'only this tool, prompt or resource')

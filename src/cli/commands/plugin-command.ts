@@ -2,7 +2,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { setValue } from '../../config/edit-config.ts';
 import type { PluginSetting, ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
@@ -22,7 +22,7 @@ import { noteProblems } from '../problems.ts';
 const ACTIONS = ['add', 'remove', 'list', 'enable', 'disable'] as const;
 
 export const plugin: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
       .argument('[plugin]', 'folder to add, or name of a plugin')

@@ -1,6 +1,5 @@
 /** `plugboard prompt`: prints one prompt for the given arguments. */
 
-import type { Command } from 'commander';
 import type { PromptResult } from '../../catalog/prompts.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
@@ -10,7 +9,7 @@ import { resultText } from '../result-output.ts';
 import { withHost } from '../with-host.ts';
 
 export const prompt: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .argument('<name>', 'name of the prompt on its server')

@@ -1,6 +1,5 @@
 /** `plugboard prompts`: lists the prompts of servers, grouped by server. */
 
-import type { Command } from 'commander';
 import type { ListedPrompt } from '../../catalog/prompts.ts';
 import type { Unreached } from '../../host/first-lists.ts';
 import { clean } from '../../policy/clean.ts';
@@ -23,7 +22,7 @@ import {
 const MAX_DESCRIPTION = 300;
 
 export const prompts: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     addRefreshFlag(command.argument('[server]', 'only the prompts of this server')).addHelpText(
       'after',
       '\nExamples:\n  plugboard prompts\n  plugboard prompts docs --json',

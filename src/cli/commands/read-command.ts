@@ -1,7 +1,6 @@
 /** `plugboard read`: prints a resource. Text goes to stdout, cleaned; bytes go to a file or a pipe, unchanged. */
 
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
@@ -12,7 +11,7 @@ import { writeTo } from '../result-output.ts';
 import { withHost } from '../with-host.ts';
 
 export const read: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .argument('<uri>', 'uri of the resource')

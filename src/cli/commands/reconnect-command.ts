@@ -1,6 +1,5 @@
 /** `plugboard reconnect`: restarts a server of the daemon. */
 
-import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { whileConnecting } from '../progress-line.ts';
@@ -8,7 +7,7 @@ import { reportLines, rowLayout } from '../report-lines.ts';
 import { openHost } from '../with-host.ts';
 
 export const reconnect: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command.argument('<server>', 'the server').addHelpText('after', EXAMPLES);
   },
 

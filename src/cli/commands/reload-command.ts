@@ -1,11 +1,10 @@
 /** `plugboard reload`: makes running daemons reload the configuration, and prints their status. */
 
-import type { Command } from 'commander';
 import { reloadDaemons } from '../../daemon/client/control.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 
 export const reload: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command.addHelpText(
       'after',
       '\nThe daemon also detects changed files by itself. Only servers whose configuration changed are restarted.\n\nExamples:\n  plugboard reload',

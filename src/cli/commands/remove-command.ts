@@ -1,7 +1,6 @@
 /** `plugboard remove`: removes one entry from its file. */
 
 import { rmdirSync, rmSync } from 'node:fs';
-import type { Command } from 'commander';
 import { knownContentFile, knownFile } from '../../catalog/known-tools.ts';
 import { readDocument } from '../../config/document.ts';
 import { isRemote, type ServerSpec } from '../../config/entry.ts';
@@ -26,7 +25,7 @@ import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import { openInputs } from '../settle-inputs.ts';
 
 export const remove: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<name>', 'the server')
       .addOption(scopeOption('scope to remove it from, if several have it'))

@@ -1,6 +1,5 @@
 /** `plugboard resources`: lists the resources of servers, grouped by server. */
 
-import type { Command } from 'commander';
 import type { ListedResource, ListedTemplate, ResourceListing } from '../../catalog/resources.ts';
 import type { Unreached } from '../../host/first-lists.ts';
 import { clean } from '../../policy/clean.ts';
@@ -25,7 +24,7 @@ const MAX_DESCRIPTION = 300;
 type Listed = ListedResource | ListedTemplate;
 
 export const resources: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     addRefreshFlag(command.argument('[server]', 'only the resources of this server')).addHelpText(
       'after',
       '\nExamples:\n  plugboard resources\n  plugboard resources docs --json',

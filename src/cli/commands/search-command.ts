@@ -1,6 +1,5 @@
 /** `plugboard search`: finds tools by description, and shows the arguments of each and how to call it. */
 
-import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { SearchResult } from '../../host/host-search.ts';
@@ -27,7 +26,7 @@ const PART_NAMES: Readonly<Record<string, string>> = {
 };
 
 export const search: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     addRefreshFlag(command.argument('<query...>', 'what the tool should do'))
       .option('-n, --limit <count>', `maximum number of results (default: ${DEFAULT_RESULTS})`)
       .option('--all', 'also show results that match much less than the best one')

@@ -1,6 +1,5 @@
 /** `plugboard serve`: serves all configured servers as one MCP server, for any agent. */
 
-import type { Command } from 'commander';
 import type { AgentTools } from '../../chat/agent-tools.ts';
 import { loadConfig } from '../../config/load.ts';
 import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
@@ -35,7 +34,7 @@ Examples:
   plugboard serve --http 7420`;
 
 export const serve: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .option('--stdio', 'serve on stdin and stdout (the default)')
       .option('--http [address]', `serve over HTTP: [host:]port (127.0.0.1:${DEFAULT_PORT})`)

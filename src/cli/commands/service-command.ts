@@ -1,6 +1,6 @@
 /** `plugboard service`: installs, removes and inspects the daemon as a user service. */
 
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { clean } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { installService, removeService, serviceStatus } from '../service/service-manager.ts';
@@ -8,7 +8,7 @@ import { installService, removeService, serviceStatus } from '../service/service
 const ACTIONS = ['install', 'remove', 'status'] as const;
 
 export const service: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command.addArgument(new Argument('<action>', 'action').choices(ACTIONS)).addHelpText('after', EXAMPLES);
   },
 

@@ -1,6 +1,5 @@
 /** `plugboard set` and `plugboard unset`: change single values of a server's entry. */
 
-import type { Command } from 'commander';
 import { assign, parseAssignment, parseKey, unassign } from '../../config/assign.ts';
 import { ENTRY_KEYS } from '../../config/config-keys.ts';
 import { changeEntry, findEntry } from '../change-entry.ts';
@@ -8,7 +7,7 @@ import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 
 export const set: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .argument('<assignment...>', 'key=value, key:=json, or env.NAME=value for one member')
@@ -30,7 +29,7 @@ export const set: CliCommand = {
 };
 
 export const unset: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server')
       .argument('<key...>', 'a key of its entry, or env.NAME for one member')

@@ -1,6 +1,5 @@
 /** `plugboard enable` and `plugboard disable`: for oneself by default, in the shared file with `-s project`. */
 
-import type { Command } from 'commander';
 import { setEnabled, setSwitch, targetOf } from '../../config/edit-config.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
@@ -20,7 +19,7 @@ export const disable: CliCommand = switching(false);
 
 function switching(enabled: boolean): CliCommand {
   return {
-    configure(command: Command): void {
+    configure(command): void {
       const word = enabled ? 'enable' : 'disable';
       command
         .argument('<name>', 'the server')

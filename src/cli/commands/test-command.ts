@@ -1,6 +1,5 @@
 /** `plugboard test`: connects to one server and prints the duration of each step, or the failed step and its reason. */
 
-import type { Command } from 'commander';
 import { expandEntry } from '../../config/expand.ts';
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
 import type { ServerReport } from '../../host/host-report.ts';
@@ -18,7 +17,7 @@ import { heldDocument, heldLine } from '../tool-view.ts';
 import { openHost } from '../with-host.ts';
 
 export const test: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<name>', 'the server')
       .addHelpText(

@@ -1,6 +1,6 @@
 /** `plugboard token`: manages the named tokens with which agents call tools over HTTP. */
 
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import {
@@ -28,7 +28,7 @@ const MS: Readonly<Record<string, number>> = {
 const MAX_LIFETIME_MS = 100 * 365 * 86_400_000;
 
 export const token: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
       .argument('[name]', 'name of the token, such as claude-laptop')

@@ -1,11 +1,10 @@
 /** `plugboard tool`: shows one tool with everything needed to call it. */
 
-import type { Command } from 'commander';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { showTool } from '../tool-view.ts';
 
 export const tool: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('<server>', 'the server; or the server and the tool in one word: server.tool, server__tool')
       .argument('[tool]', 'name of the tool on its server')

@@ -1,6 +1,5 @@
 /** `plugboard tools`: lists the tools of servers, grouped by server; with a tool's name, shows that tool. */
 
-import type { Command } from 'commander';
 import type { Tool } from '../../catalog/tool.ts';
 import type { InspectedTool } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
@@ -16,7 +15,7 @@ import { addRefreshFlag, byServer, missingTools, serversOf, wantedLists, withLis
 const MAX_DESCRIPTION = 300;
 
 export const tools: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     addRefreshFlag(
       command
         .argument('[server]', 'only the tools of this server')

@@ -1,6 +1,5 @@
 /** `plugboard trust`: shows the servers that a project would run, and approves them or withdraws the approval. */
 
-import type { Command } from 'commander';
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -16,7 +15,7 @@ import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 
 export const trust: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('[name...]', 'the servers; without names, all servers of the project')
       .option('--all', 'all servers of the project')

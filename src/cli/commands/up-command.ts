@@ -1,6 +1,6 @@
 /** `plugboard up`: sets up Plugboard for all agents, step by step. */
 
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { PlugboardError } from '../../errors.ts';
 import { type CliCommand, type Context, collect, type Flags, listFlag } from '../cli-command.ts';
@@ -8,7 +8,7 @@ import { moveIn } from '../moving-in/move-in.ts';
 import { STEPS } from '../moving-in/steps.ts';
 
 export const up: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .option('-y, --yes', 'do every step without asking')
       .option('--dry-run', 'show every step without changing anything')

@@ -1,11 +1,10 @@
 /** `plugboard workspace`: runs the workspace server on stdio, as a standalone program for any agent. */
 
-import type { Command } from 'commander';
 import { PlugboardError } from '../../errors.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 
 export const workspace: CliCommand = {
-  configure(command: Command): void {
+  configure(command): void {
     command
       .argument('[root]', 'folder that its tools are confined to (default: the current project)')
       .option('--shell', 'also provide the shell tool, and let git run hooks')
