@@ -1,7 +1,7 @@
 /** Converts the text of an argument to the type in the tool's schema: number, boolean, list and so on. */
 
 import { type ErrorCode, PlugboardError } from '../errors.ts';
-import { isRecord, parseJson } from '../lib/json.ts';
+import { isRecord, type JsonObject, parseJson } from '../lib/json.ts';
 
 /** Converts an argument's text to the type of its schema. `inList`: the text is one item of a list. */
 export function coerce(key: string, text: string, schema: unknown, inList = false): unknown {
@@ -44,7 +44,7 @@ function exampleValue(schema: unknown): unknown {
   return first ?? EXAMPLES[type] ?? EXAMPLES['object'];
 }
 
-const EXAMPLES: Readonly<Record<string, unknown>> = {
+const EXAMPLES: JsonObject = {
   integer: 2,
   number: 2.5,
   boolean: true,

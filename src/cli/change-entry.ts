@@ -11,7 +11,7 @@ import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { sentences } from '../lib/sentences.ts';
 import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
@@ -26,11 +26,9 @@ import { notConfigured } from './known-server.ts';
 import { describeFailure } from './report-failure.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 export interface Found extends EntryPlace {
   readonly config: LoadedConfig;
-  readonly raw: Raw;
+  readonly raw: JsonObject;
 }
 
 /** @throws PlugboardError UNKNOWN_SERVER, or USAGE for a server that commands cannot edit */
@@ -56,7 +54,7 @@ export async function findEntry(
 }
 
 export interface EntryChange {
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   /** Paths the person changed by name: any problem in them is an error. */
   readonly touched?: readonly JsonPath[];
   /** The entry's text with its comments; used if nothing else in the entry has to change. */
@@ -93,7 +91,7 @@ export async function changeEntry(
   if (change.text !== undefined && raw === change.raw) {
     await setEntryText(target, name, change.text, { home, signal, check: unchanged });
   } else {
-    const finish = (entry: Raw, current: unknown): Raw => {
+    const finish = (entry: JsonObject, current: unknown): JsonObject => {
       unchanged(current);
       return entry;
     };
@@ -154,7 +152,7 @@ function check(
 }
 
 /** Relative paths that were typed are resolved from the person's folder. */
-function absolute({ raw, touched = [] }: EntryChange, cwd: string): Raw {
+function absolute({ raw, touched = [] }: EntryChange, cwd: string): JsonObject {
   const isPath = touched.some(([key]) => key === 'command' || key === 'args' || key === 'env');
   return isPath ? withAbsolutePaths(raw, cwd).raw : raw;
 }

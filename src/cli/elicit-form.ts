@@ -2,12 +2,10 @@
 
 import type { ElicitAnswer, ElicitRequest } from '../connection/questions.ts';
 import { fieldFault } from '../connection/questions-form.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { reveal, revealLines } from '../policy/clean.ts';
 import { Output } from './output.ts';
 import { CANCELLED, type Choice, openPrompter, type Prompter } from './prompter.ts';
-
-type Field = Readonly<Record<string, unknown>>;
 
 /** Like `askElicitation`, but Ctrl-C interrupts the command; Escape only cancels the question. */
 export async function askOrInterrupt(output: Output, request: ElicitRequest): Promise<ElicitAnswer> {
@@ -54,7 +52,7 @@ export async function askElicitation(output: Output, request: ElicitRequest): Pr
 async function askField(
   { output, prompter, signal }: ServerWork,
   name: string,
-  field: Field,
+  field: JsonObject,
   required: boolean,
 ): Promise<unknown> {
   for (;;) {
@@ -74,7 +72,7 @@ interface ServerWork {
 async function askOnce(
   prompter: Prompter,
   name: string,
-  field: Field,
+  field: JsonObject,
   required: boolean,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
@@ -117,7 +115,7 @@ function sentence(fault: string): string {
   return `It ${reveal(fault)}.`;
 }
 
-function fieldsOf(schema: ElicitRequest['schema']): [string, Field][] {
+function fieldsOf(schema: ElicitRequest['schema']): [string, JsonObject][] {
   const properties = schema?.['properties'];
   if (!isRecord(properties)) return [];
   return Object.entries(properties).map(([name, field]) => [name, isRecord(field) ? field : {}]);
@@ -129,7 +127,7 @@ function isRequired(schema: ElicitRequest['schema'], name: string): boolean {
 }
 
 /** Returns the choices of a field in all forms: `enum` with or without names, `oneOf` and `anyOf` with titles. */
-function choicesOf(field: Field): Choice[] {
+function choicesOf(field: JsonObject): Choice[] {
   const { enum: values, enumNames: names } = field;
   if (Array.isArray(values)) {
     return values.map((value, at) => ({
@@ -151,10 +149,7 @@ function labelOf(value: unknown): string {
 }
 
 /** `question`: an `ElicitRequest` sent by our own daemon; `json`: stdout is reserved for a JSON document. */
-export function askForDaemon(
-  question: Readonly<Record<string, unknown>>,
-  json: boolean,
-): Promise<ElicitAnswer> {
+export function askForDaemon(question: JsonObject, json: boolean): Promise<ElicitAnswer> {
   const { signal } = new AbortController();
   const output = new Output({ json, env: process.env, signal, onReaderGone: () => {} });
   return askOrInterrupt(output, question as unknown as ElicitRequest);

@@ -2,7 +2,7 @@
 
 import { describeEntry } from '../config/describe.ts';
 import type { ServerSpec } from '../config/entry.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { joinArgv } from './argv.ts';
 import { layOut } from './text-layout.ts';
@@ -15,7 +15,7 @@ export function entryPairs(spec: ServerSpec): Pair[] {
 }
 
 /** Returns an entry's keys and values: the command as one shell line, one pair per map member, the rest as JSON. */
-export function recordPairs(entry: Readonly<Record<string, unknown>>): Pair[] {
+export function recordPairs(entry: JsonObject): Pair[] {
   const pairs: Pair[] = [];
   const { command, args, ...rest } = entry;
   if (typeof command === 'string') {

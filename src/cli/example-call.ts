@@ -1,7 +1,7 @@
 /** Builds an example call that can be pasted into a shell: required arguments, with values that match the schema. */
 
 import type { Tool } from '../catalog/tool.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { hidesText } from '../policy/clean.ts';
 import { joinArgv } from './argv.ts';
 import { propertiesOf, requiredOf, resolved, type Schema } from './schema-text.ts';
@@ -39,7 +39,7 @@ function wordOf(key: string, value: unknown, property: unknown): string {
   return isNumber || isSwitch ? `${key}=${value}` : `${key}:=${JSON.stringify(value)}`;
 }
 
-function objectOf(schema: Schema, place: Place): Readonly<Record<string, unknown>> {
+function objectOf(schema: Schema, place: Place): JsonObject {
   const { root } = place;
   const properties = propertiesOf(schema, root);
   const needed = new Set([...requiredOf(schema, root), ...requiredByFirstBranch(schema, root)]);

@@ -7,7 +7,7 @@ import { change, editTarget, setServer } from '../config/edit-config.ts';
 import type { Found, FoundInput } from '../config/import/find.ts';
 import type { EditableScope } from '../config/scopes.ts';
 import { asPlugboardError } from '../errors.ts';
-import { isRecord, valueAt } from '../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean, reveal } from '../policy/clean.ts';
 import type { Context } from './cli-command.ts';
@@ -20,7 +20,7 @@ export interface PlannedInput {
   readonly action: 'add' | 'same' | 'skip';
   readonly reason?: string;
   /** The value to write under `inputs`. */
-  readonly question: Readonly<Record<string, unknown>>;
+  readonly question: JsonObject;
 }
 
 export async function planInputs(
@@ -80,7 +80,7 @@ export function inputLine({ id, action, reason }: PlannedInput): string {
 }
 
 /** Keeps only known keys; in other agents an option may be an object with a label. */
-function questionOf({ value }: FoundInput): Readonly<Record<string, unknown>> {
+function questionOf({ value }: FoundInput): JsonObject {
   if (!isRecord(value)) return {};
   const { id, type, description, password, options, default: fallback } = value;
   const texts = Array.isArray(options)
@@ -90,7 +90,7 @@ function questionOf({ value }: FoundInput): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(all).filter(([, member]) => member !== undefined));
 }
 
-function isValid(question: Readonly<Record<string, unknown>>): boolean {
+function isValid(question: JsonObject): boolean {
   let valid = true;
   INPUTS.check([question], [], ({ fatal }) => {
     valid &&= !fatal;

@@ -17,14 +17,12 @@ import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths
 import { EDITABLE_SCOPES, type EditableScope, isForeign } from '../config/scopes.ts';
 import { withStoredValues } from '../config/variables.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord, valueAt } from '../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { sentences } from '../lib/sentences.ts';
 import { compare, type Difference } from '../policy/differences.ts';
 import { blockingRule } from '../policy/managed-rules.ts';
 import { secretValues } from '../policy/secret-values.ts';
 import type { Context } from './cli-command.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * `add`: new. `replace`: a different server with this name is replaced. `same`: already present.
@@ -38,9 +36,9 @@ export interface Planned {
   readonly action: Action;
   readonly reason?: string;
   /** The entry to write, without a client's secret. */
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   /** The same entry with its secrets hidden. */
-  readonly shown: Raw;
+  readonly shown: JsonObject;
   readonly clientSecret?: string;
   /** Differences from the present entry, with secrets hidden. */
   readonly changes: readonly Difference[];
@@ -144,7 +142,7 @@ export async function planImport(
 }
 
 /** Removes keys that a project's file may not set for itself, so that an import cannot set them either (A12). */
-function unprivileged(given: Raw): { raw: Record<string, unknown>; dropped: Fault[] } {
+function unprivileged(given: JsonObject): { raw: Record<string, unknown>; dropped: Fault[] } {
   const raw = structuredClone(given) as Record<string, unknown>; // a private copy, which may be changed
   const dropped: Fault[] = [];
   dropPrivileges(raw, 'project', (fault) => dropped.push(fault));
@@ -157,7 +155,8 @@ const SECRET =
   'It contains a secret in plain text, which must not go into a project file: import it with -s local or -s user.';
 
 /** Returns one planned server for `--json`. */
-export function plannedDocument({ found, scope, action, reason, shown, changes, lost, notes }: Planned): Raw {
+export function plannedDocument(planned: Planned): JsonObject {
+  const { found, scope, action, reason, shown, changes, lost, notes } = planned;
   return {
     source: found.agent.id,
     file: found.file,
@@ -194,7 +193,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** True if the present entry equals the other one with variables replaced by stored values. */
-function isStoredForm(present: unknown, raw: Raw): boolean {
+function isStoredForm(present: unknown, raw: JsonObject): boolean {
   if (!isRecord(present)) return false;
   const ids = inputIds({ entry: present as unknown as ServerEntry });
   return ids.length > 0 && isSame(present, withStoredValues(raw, new Set(ids)));
@@ -214,18 +213,18 @@ function essence(value: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-function differences(before: unknown, after: Raw): readonly Difference[] {
+function differences(before: unknown, after: JsonObject): readonly Difference[] {
   const visible = compare('', isRecord(before) ? shown(before, '') : before, shown(after, ''));
   return visible.length > 0 ? visible : [{ path: 'a value that is hidden', before: '…', after: '…' }];
 }
 
 /** Returns the entry as `get` shows it, with secrets replaced by their source. */
-function shown(raw: Raw, file: string): Raw {
+function shown(raw: JsonObject, file: string): JsonObject {
   return describeEntry({ raw, entry: raw as unknown as ServerEntry, file });
 }
 
 function notesOn(
-  raw: Raw,
+  raw: JsonObject,
   entry: ServerEntry | undefined,
   { agent: { title: agent }, off }: FoundServer,
 ): string[] {
@@ -252,7 +251,7 @@ function holdsSecret(entry: ServerEntry, clientSecret: string | undefined): bool
 }
 
 /** True for an entry that `export` wrote, whichever launcher it uses. */
-export function isPlugboard({ command, args }: Raw): boolean {
+export function isPlugboard({ command, args }: JsonObject): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].map(String);
   const at = words.findIndex((word) => /(^|[\\/])plugboard(\.cjs|\.cmd)?$/.test(word));
   return at !== -1 && words[at + 1] === 'serve';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { clean } from '../policy/clean.ts';
 import type { Context } from './cli-command.ts';
@@ -34,13 +34,13 @@ function blockText(block: unknown): string {
   return clean(JSON.stringify(block, null, 2));
 }
 
-function resourceText(resource: Readonly<Record<string, unknown>>): string {
+function resourceText(resource: JsonObject): string {
   const { text, blob } = resource;
   if (typeof text === 'string') return clean(text);
   return `[resource: ${oneLine(resource['uri'])}, ${mimeOf(resource)}, ${sizeOf(blob)}]`;
 }
 
-function mimeOf(block: Readonly<Record<string, unknown>>): string {
+function mimeOf(block: JsonObject): string {
   return oneLine(block['mimeType'] ?? 'unknown type');
 }
 
@@ -54,8 +54,6 @@ function sizeOf(data: unknown): string {
   const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
   return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024).toLocaleString('en')} KiB`;
 }
-
-type Block = Readonly<Record<string, unknown>>;
 
 interface Bytes {
   readonly bytes: Buffer;
@@ -99,7 +97,7 @@ function refuse(file: string, cause: unknown): never {
 }
 
 function bytesOf({ content }: ToolResult): Bytes[] {
-  return content.filter(isRecord).flatMap((block: Block) => {
+  return content.filter(isRecord).flatMap((block: JsonObject) => {
     const inside = isRecord(block['resource']) ? block['resource'] : block;
     const data = inside['blob'] ?? (block['type'] === 'text' ? undefined : inside['data']);
     if (typeof data !== 'string') return [];

@@ -12,6 +12,7 @@ import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths
 import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, type PlugboardError } from '../errors.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
+import type { JsonObject } from '../lib/json.ts';
 import { sentences } from '../lib/sentences.ts';
 import { admit } from '../policy/admit.ts';
 import { clean } from '../policy/clean.ts';
@@ -29,11 +30,9 @@ import { describeFailure } from './report-failure.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 export interface NewServer {
   readonly name: string;
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   readonly scope: EditableScope;
   /** Replaces an existing entry with this name in this scope. */
   readonly replace: boolean;
@@ -181,7 +180,7 @@ async function keepInputs(
  * Returns an entry for local or user scope, which does not start in this folder: with absolute paths, and with the
  * absolute path of a program that is only found through a search path into this project.
  */
-function ownEntry(given: Raw, { cwd, env }: Context): ReturnType<typeof withAbsolutePaths> {
+function ownEntry(given: JsonObject, { cwd, env }: Context): ReturnType<typeof withAbsolutePaths> {
   const { raw, changes } = withAbsolutePaths(given, cwd);
   const { command } = raw;
   const path = env['PATH'] ?? '';

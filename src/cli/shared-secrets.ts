@@ -2,16 +2,14 @@
 
 import { PROJECT_FILE } from '../config/load.ts';
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { type LiteralSecret, literalSecrets, withReplaced } from '../policy/literal-secrets.ts';
 import type { Context } from './cli-command.ts';
 import { CANCELLED, openPrompter } from './prompter.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-
 export interface Shared {
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   /** Secrets to store after the entry is written, by the ids that it refers to. */
   readonly inputs: ReadonlyMap<string, string>;
 }
@@ -24,7 +22,7 @@ export interface Shared {
  */
 export async function settleSharedSecrets(
   context: Context,
-  server: { readonly name: string; readonly raw: Raw; readonly before?: Raw | undefined },
+  server: { readonly name: string; readonly raw: JsonObject; readonly before?: JsonObject | undefined },
   { allow }: { readonly allow: boolean },
 ): Promise<Shared> {
   const known = new Set(literalSecrets(server.before ?? {}).map(({ value }) => value));
@@ -113,9 +111,9 @@ function refused(server: string, secrets: readonly LiteralSecret[], hint: string
 
 interface Holder {
   readonly name: string;
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   /** The entry in the file; undefined for a new one. */
-  readonly before?: Raw | undefined;
+  readonly before?: JsonObject | undefined;
 }
 
 function hintFor({ name, raw, before }: Holder, secrets: readonly LiteralSecret[]): string {
@@ -130,7 +128,7 @@ function hintFor({ name, raw, before }: Holder, secrets: readonly LiteralSecret[
 }
 
 /** Returns the value with a reference in place of the secret; a header keeps its scheme. */
-function withReference(raw: Raw, secret: LiteralSecret, variable: string): string {
+function withReference(raw: JsonObject, secret: LiteralSecret, variable: string): string {
   const [key = '', member = ''] = secret.path;
   const text = key === 'headers' && isRecord(raw[key]) ? raw[key][String(member)] : undefined;
   const [scheme = ''] = /^(?:bearer|basic|token|dpop)\s+/i.exec(String(text ?? '')) ?? [];

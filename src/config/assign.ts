@@ -3,13 +3,11 @@
  */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord, parseJson } from '../lib/json.ts';
+import { isRecord, type JsonObject, parseJson } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { ENTRY_KEYS } from './config-keys.ts';
 import { type Fault, type JsonPath, showPath } from './fault.ts';
 import { otherAgentsHint } from './other-agents-keys.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 export interface Assignment {
   readonly path: JsonPath;
@@ -81,7 +79,7 @@ function unknownKey(key: string): PlugboardError {
  * Returns the entry with the values set. Text becomes a number, boolean or list if the key requires it; a repeated key
  * appends to a list.
  */
-export function assign(raw: Raw, assignments: readonly Assignment[]): Raw {
+export function assign(raw: JsonObject, assignments: readonly Assignment[]): JsonObject {
   const byPath = new Map<string, Assignment[]>();
   for (const each of assignments) {
     const key = JSON.stringify(each.path);
@@ -94,7 +92,7 @@ export function assign(raw: Raw, assignments: readonly Assignment[]): Raw {
   return entry;
 }
 
-function assignOne(raw: Raw, path: JsonPath, given: readonly Assignment[]): Raw {
+function assignOne(raw: JsonObject, path: JsonPath, given: readonly Assignment[]): JsonObject {
   const values = given.map(({ value }) => value);
   const [only] = values;
   if (only !== undefined && 'json' in only && values.length === 1) return put(raw, path, only.json);
@@ -139,10 +137,10 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
 const EXAMPLE_MS = 60_000;
 
 /** Returns the schema at a path of an entry; {} if it is open. */
-function schemaAt([first, ...rest]: JsonPath): Raw {
+function schemaAt([first, ...rest]: JsonPath): JsonObject {
   let schema: unknown = ENTRY_KEYS.get(String(first))?.kind.schema;
   for (const segment of rest) {
-    const { properties, additionalProperties, items }: Raw = isRecord(schema) ? schema : {};
+    const { properties, additionalProperties, items }: JsonObject = isRecord(schema) ? schema : {};
     schema = isRecord(properties) ? properties[String(segment)] : (additionalProperties ?? items);
   }
   return isRecord(schema) ? schema : {};
@@ -157,7 +155,7 @@ function candidatesFor(text: string, path: JsonPath): readonly unknown[] {
   return [text, ...(parsed === undefined ? [] : [parsed]), [text]];
 }
 
-function faultsAt(entry: Raw, path: JsonPath): Fault[] {
+function faultsAt(entry: JsonObject, path: JsonPath): Fault[] {
   const [first] = path;
   const faults: Fault[] = [];
   ENTRY_KEYS.get(String(first))?.kind.check(entry[String(first)], [String(first)], (fault) =>
@@ -169,7 +167,7 @@ function faultsAt(entry: Raw, path: JsonPath): Fault[] {
 }
 
 /** Returns the entry without the values at these paths; also removes objects that become empty. */
-export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): Raw {
+export function unassign(raw: JsonObject, paths: readonly JsonPath[], server: string): JsonObject {
   let entry = raw;
   for (const path of paths) {
     const changed = without(entry, path);
@@ -182,8 +180,8 @@ export function unassign(raw: Raw, paths: readonly JsonPath[], server: string): 
 }
 
 /** Lists the keys of the innermost existing object on a path. */
-function keysThere(entry: Raw, path: JsonPath): string {
-  let [place, depth]: [Raw, number] = [entry, 0];
+function keysThere(entry: JsonObject, path: JsonPath): string {
+  let [place, depth]: [JsonObject, number] = [entry, 0];
   for (const segment of path.slice(0, -1)) {
     const inner = place[String(segment)];
     if (!isRecord(inner)) break;
@@ -195,8 +193,8 @@ function keysThere(entry: Raw, path: JsonPath): string {
   return meant === undefined ? `It has ${keys.join(', ')}.` : `Did you mean "${meant}"?`;
 }
 
-function put(value: unknown, path: JsonPath, member: unknown): Raw {
-  return putAt(value, path, member) as Raw; // a path has at least one key, so the outermost value is an object
+function put(value: unknown, path: JsonPath, member: unknown): JsonObject {
+  return putAt(value, path, member) as JsonObject; // a path has at least one key, so the outermost value is an object
 }
 
 function putAt(value: unknown, path: JsonPath, member: unknown): unknown {
@@ -216,7 +214,7 @@ function putAt(value: unknown, path: JsonPath, member: unknown): unknown {
 }
 
 /** Returns undefined if there is no value at the path. */
-function without(value: Raw, path: JsonPath): Raw | undefined {
+function without(value: JsonObject, path: JsonPath): JsonObject | undefined {
   const [key = '', ...rest] = path;
   const member = value[key];
   if (member === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** Validates an entry before it is written, and extracts its client secret. */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import type { ServerSpec } from './entry.ts';
 import { type Environment, expandEntry } from './expand.ts';
 import type { Fault } from './fault.ts';
@@ -51,7 +51,7 @@ function refuseTwins(name: string, raw: unknown): void {
  */
 export function expandedSpec(
   name: string,
-  raw: Readonly<Record<string, unknown>>,
+  raw: JsonObject,
   place: { readonly scope: EditableScope; readonly file: string; readonly baseDir: string },
   env: Environment,
 ): ServerSpec {
@@ -62,8 +62,8 @@ export function expandedSpec(
 }
 
 /** Extracts a literal client secret from an entry, so that it is not written to a file; a `${VAR}` may stay. */
-export function takeClientSecret(raw: Readonly<Record<string, unknown>>): {
-  raw: Readonly<Record<string, unknown>>;
+export function takeClientSecret(raw: JsonObject): {
+  raw: JsonObject;
   secret?: string;
 } {
   const { oauth } = raw;

@@ -6,7 +6,7 @@
 import { dirname, join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
-import { isRecord, valueAt } from '../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { type UpdateOptions, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { parseDocument, readDocument } from './document.ts';
@@ -33,8 +33,6 @@ interface EditOptions {
   readonly beforeRename?: UpdateOptions['beforeRename'];
   readonly signal?: AbortSignal | undefined;
 }
-
-type RawEntry = Readonly<Record<string, unknown>>;
 
 /** Returns the file and path of a scope's servers. */
 export function editTarget(scope: EditableScope, where: { home: Home; projectRoot: string }): EditTarget {
@@ -75,11 +73,11 @@ export function targetOf(spec: ServerSpec, where: { home: Home; projectRoot: str
 export async function setServer(
   target: EditTarget,
   name: string,
-  raw: RawEntry,
+  raw: JsonObject,
   options: EditOptions & {
     readonly replace?: boolean | undefined;
     /** Computes the final entry from the one that is replaced, which is undefined if there is none. */
-    readonly finish?: ((raw: RawEntry, before: unknown) => RawEntry) | undefined;
+    readonly finish?: ((raw: JsonObject, before: unknown) => JsonObject) | undefined;
   },
 ): Promise<void> {
   const badName = checkServerName(name);
@@ -148,7 +146,7 @@ export async function setEnabled(
     const entry = valueAt(root, path);
     found = entry !== undefined;
     if (!found) return undefined;
-    const { enabled: before = true, disabled }: RawEntry = isRecord(entry) ? entry : {};
+    const { enabled: before = true, disabled }: JsonObject = isRecord(entry) ? entry : {};
     // Other agents write "disabled": true, which would stay in effect.
     const off = enabled && disabled === true ? [{ path: [...path, 'disabled'], value: undefined }] : [];
     // Enabled is the default, so the key is removed.

@@ -1,6 +1,6 @@
 /** Entries in code: with `undefined` for missing values, and with headers from a function. */
 
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import type { OAuthDetails, ServerEntry } from './entry.ts';
 
 /** The request for which the headers of an entry are needed. */
@@ -49,8 +49,8 @@ const OBJECTS: ReadonlySet<string> = new Set(['env', 'headers', 'oauth']);
  * Converts the entry to the form of a file, and separates the function for its headers. Values of `env` that equal
  * those of this process are used literally.
  */
-export function readGiven(value: Readonly<Record<string, unknown>>): {
-  readonly value: Readonly<Record<string, unknown>>;
+export function readGiven(value: JsonObject): {
+  readonly value: JsonObject;
   readonly headersFrom: HeadersFunction | undefined;
 } {
   const given: Record<string, unknown> = {};
@@ -67,7 +67,7 @@ export function readGiven(value: Readonly<Record<string, unknown>>): {
   };
 }
 
-function present(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function present(members: JsonObject): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
 }
 

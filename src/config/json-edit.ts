@@ -7,7 +7,7 @@
  */
 
 import { createScanner, type Node } from 'jsonc-parser';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { type JsonPath, showPath } from './fault.ts';
 import { parseJsonc, propertyOf } from './jsonc.ts';
 
@@ -274,6 +274,6 @@ function formatInline(value: unknown): string {
 }
 
 /** Omits undefined members, like JSON.stringify. */
-function membersOf(value: Readonly<Record<string, unknown>>): [string, unknown][] {
+function membersOf(value: JsonObject): [string, unknown][] {
   return Object.entries(value).filter(([, member]) => member !== undefined);
 }

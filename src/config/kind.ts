@@ -3,7 +3,7 @@
  * type of what it accepts. A table of keys is written for a type, and the compiler rejects it if they differ.
  */
 
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { type Fault, type JsonPath, type JsonType, type Report, reportTypo, wrong } from './fault.ts';
 
@@ -70,7 +70,7 @@ export function without<T, Name extends keyof T & string>(
 /** Returns the members of a value that are keys of the table and valid; reports the others. */
 export function validMembers<T>(
   table: Keys<T>,
-  value: Readonly<Record<string, unknown>>,
+  value: JsonObject,
   report: Report,
   unknownKey: (name: string) => void,
 ): Partial<T> {
@@ -225,7 +225,7 @@ export function object<T>(table: Keys<T>): Kind<Partial<T>> {
   };
 }
 
-function unusedKeys(table: AnyKeys, value: Readonly<Record<string, unknown>>): string[] {
+function unusedKeys(table: AnyKeys, value: JsonObject): string[] {
   return [...table.keys()].filter((name) => !Object.hasOwn(value, name));
 }
 

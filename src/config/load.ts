@@ -2,7 +2,7 @@
 
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { PROJECT_PERMISSIONS } from './config-keys.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly cwd: string;
   readonly home: Home;
   /** Entries given in code: the strongest scope except `managed`. */
-  readonly code?: Readonly<Record<string, unknown>> | undefined;
+  readonly code?: JsonObject | undefined;
   /** Additional entries for this run only; they override `code`. */
   readonly extra?: Readonly<Record<string, ServerEntry>> | undefined;
   readonly builtIn?: BuiltIn | undefined;
@@ -142,7 +142,7 @@ function foldersUpward(from: string, root: string): string[] {
 }
 
 /** Throws CONFIG_INVALID for an invalid entry, since its author is the caller. */
-function fromCode(entries: Readonly<Record<string, unknown>> | undefined, baseDir: string): Part {
+function fromCode(entries: JsonObject | undefined, baseDir: string): Part {
   const problems: Problem[] = [];
   const servers = Object.entries(entries ?? {}).map(([name, entry]) =>
     givenSpec(name, entry, baseDir, (problem) => problems.push({ file: CODE, server: name, ...problem })),
@@ -249,7 +249,7 @@ function projectRules(projects: unknown): { projects?: Settings['projects']; fau
   return Object.keys(found).length === 0 ? { faults } : { projects: found, faults };
 }
 
-function topLevel(document: Document): { value: Readonly<Record<string, unknown>>; faults: EntryFault[] } {
+function topLevel(document: Document): { value: JsonObject; faults: EntryFault[] } {
   if (document.value === undefined) return { value: {}, faults: [] };
   if (isRecord(document.value)) return { value: document.value, faults: [] };
   return { value: {}, faults: [wrong([], 'The file must hold a JSON object')] };

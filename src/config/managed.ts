@@ -2,7 +2,7 @@
 
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Problem, ServerSpec } from './entry.ts';
 import { parseServers } from './parse.ts';
@@ -110,7 +110,7 @@ async function readExclusive(file: string, baseDir: string): Promise<Exclusive> 
   if (fault === 'absent') return { there: false, servers: [], problems: [] };
   if (fault !== undefined)
     return { there: true, closed: fault, servers: [], problems: withClosing(document, fault) };
-  const value = document.value as Readonly<Record<string, unknown>>; // checked by `faultOf`
+  const value = document.value as JsonObject; // checked by `faultOf`
   const { servers, faults } = parseServers(value['mcpServers'], { scope: 'managed', file, baseDir }, [
     'mcpServers',
   ]);
@@ -141,7 +141,7 @@ async function readPolicy(file: string): Promise<Policy> {
   const twice = document.problems[0];
   if (fault !== undefined) return closed(fault);
   if (twice !== undefined) return closed(`${file} is broken, so nothing may run: ${twice.message}`);
-  const value = document.value as Readonly<Record<string, unknown>>; // checked by `faultOf`
+  const value = document.value as JsonObject; // checked by `faultOf`
   const unknown = Object.keys(value).find(
     (key) =>
       key !== 'allowedServers' && key !== 'deniedServers' && key !== '$schema' && !key.startsWith('x-'),
@@ -220,7 +220,7 @@ function matcherOf(value: unknown): ManagedMatcher | undefined {
 }
 
 /** Returns undefined for an unknown key or invalid value: a misspelt limit must not be ignored. */
-function grantsOf(value: Readonly<Record<string, unknown>>): ManagedGrants | undefined {
+function grantsOf(value: JsonObject): ManagedGrants | undefined {
   const isValid = Object.entries(value).every(([key, grant]) => {
     switch (key) {
       case 'env':

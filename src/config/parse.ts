@@ -4,7 +4,7 @@
  */
 
 import { PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import {
   CONFIG_FILE_KEYS,
   ENTRY_KEYS,
@@ -70,7 +70,7 @@ export function parseServers(value: unknown, source: Source, path: JsonPath = []
 interface ParsedEntry {
   /** Absent if there is a fatal fault. */
   readonly entry?: ServerEntry;
-  readonly raw: Readonly<Record<string, unknown>>;
+  readonly raw: JsonObject;
   /** Paths begin inside the entry. */
   readonly faults: readonly Fault[];
 }
@@ -160,7 +160,7 @@ function switchedOff(disabled: boolean | undefined): { enabled?: false } {
 
 /** Parses an entry with an in-process server. `raw`, which is shown and compared, omits the server object. */
 function parseInProcess(
-  { [IN_PROCESS_KEY]: server, ...rest }: Readonly<Record<string, unknown>>,
+  { [IN_PROCESS_KEY]: server, ...rest }: JsonObject,
   scope: Scope,
   faults: Fault[],
 ): ParsedEntry {
@@ -221,7 +221,7 @@ interface ParsedSettings {
 }
 
 /** Parses the settings of `config.json`, apart from servers; omits invalid ones. */
-export function parseSettings(value: Readonly<Record<string, unknown>>): ParsedSettings {
+export function parseSettings(value: JsonObject): ParsedSettings {
   const faults: Fault[] = [];
   const report: Report = (fault) => faults.push(fault);
   const unused = CONFIG_FILE_KEYS.filter((name) => !Object.hasOwn(value, name));
@@ -249,7 +249,7 @@ function withPath(
 
 /** Determines the kind of server that an entry describes; reports if it is neither or both. */
 function kindOf(
-  value: Readonly<Record<string, unknown>>,
+  value: JsonObject,
   soFar: readonly Fault[],
   report: Report,
   isCode: boolean,
@@ -324,7 +324,7 @@ export function givenSpec(
 }
 
 /** Keys of other agents already have a fault. */
-function unknownKeys(raw: Readonly<Record<string, unknown>>): string[] {
+function unknownKeys(raw: JsonObject): string[] {
   return Object.keys(raw).filter(
     (key) =>
       !ENTRY_KEYS.has(key) &&

@@ -1,6 +1,6 @@
 /** Finds placeholder values from a README that the user has to fill in: `<YOUR_TOKEN>`, `your-api-key-here`. */
 
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 
 export interface Placeholder {
   /** The key for `set`: `env.TOKEN`, `args.2`. */
@@ -21,7 +21,7 @@ const MAX_CHARS = 500;
  * @example
  * placeholdersIn({ command: 'x', env: { TOKEN: '<YOUR_TOKEN>' } }); // [{ key: 'env.TOKEN', text: '<YOUR_TOKEN>' }]
  */
-export function placeholdersIn(raw: Readonly<Record<string, unknown>>): Placeholder[] {
+export function placeholdersIn(raw: JsonObject): Placeholder[] {
   const { env, headers, args, url } = raw;
   const members = (key: string, value: unknown): [string, unknown][] =>
     isRecord(value) || Array.isArray(value)

@@ -6,7 +6,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
 import { isInside } from '../lib/inside.ts';
-import { isRecord, valueAt } from '../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { loadsCode } from './code-variables.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
@@ -220,7 +220,7 @@ const SEPARATORS = /[\s'"`;&|<>()=,:]+/;
 const PATH_KEYS: ReadonlySet<string> = new Set(['command', 'args', 'cwd', 'headersHelper']);
 
 /** Returns one fault for each text that leads out; absolute paths and variables without a default are not checked. */
-function leavingPaths(entry: Readonly<Record<string, unknown>>, path: JsonPath): Fault[] {
+function leavingPaths(entry: JsonObject, path: JsonPath): Fault[] {
   const { cwd } = entry;
   const folder = typeof cwd === 'string' ? folderOf(cwd) : '.';
   return textsIn(entry, path).flatMap(({ text, at }) => {

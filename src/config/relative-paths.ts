@@ -2,11 +2,9 @@
 
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { isStdio, type Problem, type ServerSpec } from './entry.ts';
 import { isForeign } from './scopes.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 interface MadeAbsolute {
   readonly from: string;
@@ -22,7 +20,7 @@ interface MadeAbsolute {
  * withAbsolutePaths({ command: 'node', args: ['./server.js'] }, '/home/ada/app').raw;
  * // { command: 'node', args: ['/home/ada/app/server.js'] }
  */
-export function withAbsolutePaths<T extends Raw>(
+export function withAbsolutePaths<T extends JsonObject>(
   raw: T,
   folder: string,
 ): { readonly raw: T & Record<string, unknown>; readonly changes: readonly MadeAbsolute[] } {

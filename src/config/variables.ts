@@ -1,10 +1,8 @@
 /** Finds environment variables that entries refer to, and replaces them with references to stored values. */
 
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { PROJECT_REFERENCE } from './expand.ts';
 import { partsOf } from './reference.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** Keys whose strings may contain references. */
 const REFERENCE_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;
@@ -15,7 +13,7 @@ const REFERENCE_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oaut
  * @example
  * variablesOf({ url: 'https://x.test/${TENANT}', bearerTokenEnvVar: 'TOKEN' }); // ['TENANT', 'TOKEN']
  */
-export function variablesOf(raw: Raw): readonly string[] {
+export function variablesOf(raw: JsonObject): readonly string[] {
   const { envVars, headersFromEnv, bearerTokenEnvVar } = raw;
   const named = [
     ...(Array.isArray(envVars) ? envVars : []),
@@ -42,7 +40,7 @@ function referencesIn(value: unknown): string[] {
  * withStoredValues({ url: 'https://x.test', bearerTokenEnvVar: 'T' }, new Set(['T']));
  * // { url: 'https://x.test', headers: { Authorization: 'Bearer ${input:T}' } }
  */
-export function withStoredValues(raw: Raw, names: ReadonlySet<string>): Record<string, unknown> {
+export function withStoredValues(raw: JsonObject, names: ReadonlySet<string>): Record<string, unknown> {
   const entry: Record<string, unknown> = { ...raw };
   for (const key of REFERENCE_KEYS) {
     if (entry[key] !== undefined) entry[key] = replaceReferences(entry[key], names);

@@ -1,9 +1,7 @@
 /** Decides which entries written over the management API a person must approve before they are used. */
 
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json.ts';
-
-type Entry = Readonly<Record<string, unknown>>;
+import { isRecord, type JsonObject } from '../lib/json.ts';
 
 /** Keys that neither affect what runs or is contacted nor weaken a check. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
@@ -27,7 +25,7 @@ const REMOTE_KEYS: ReadonlySet<string> = new Set(['type', 'url', 'headers', 'oau
  * Marks an entry as unapproved, unless it only names a URL, or changes nothing relevant in the approved entry that it
  * replaces. `before`: that entry; `hides`: whether another scope has an entry of this name.
  */
-export function markUnapproved(entry: Entry, before: unknown, hides: boolean): Entry {
+export function markUnapproved(entry: JsonObject, before: unknown, hides: boolean): JsonObject {
   const { unapproved: _claimed, ...raw } = entry;
   const isApproved =
     isRecord(before) &&
@@ -37,11 +35,11 @@ export function markUnapproved(entry: Entry, before: unknown, hides: boolean): E
   return { ...raw, unapproved: true };
 }
 
-function deciding(entry: Entry): Entry {
+function deciding(entry: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([key]) => !PLAIN_KEYS.has(key)));
 }
 
-function isOnlyAnAddress(entry: Entry): boolean {
+function isOnlyAnAddress(entry: JsonObject): boolean {
   const rest = deciding(entry);
   const { oauth } = rest;
   return (

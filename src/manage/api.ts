@@ -5,7 +5,7 @@ import type { ArgumentChecker } from '../call/argument-check.ts';
 import { readBody } from '../endpoint/request-body.ts';
 import { endWith } from '../endpoint/response-stream.ts';
 import { asPlugboardError, forPerson, PlugboardError } from '../errors.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import { readVersion } from '../lib/version.ts';
 import { visibleJson } from '../policy/clean.ts';
 import { ref, SCHEMAS, type Schema } from './api-schemas.ts';
@@ -101,10 +101,7 @@ export class Api {
     });
   }
 
-  async #body(
-    request: IncomingMessage,
-    { body: name }: JsonRoute,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  async #body(request: IncomingMessage, { body: name }: JsonRoute): Promise<JsonObject> {
     if (name === undefined) {
       request.resume();
       return {};

@@ -9,7 +9,7 @@ import { readForm } from '../connection/questions-form.ts';
 import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sample.ts';
 import { PlugboardError } from '../errors.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject } from '../lib/json.ts';
 import type { QuestionQueue } from '../serve/client-questions.ts';
 
 const MAX_PENDING = 100;
@@ -243,7 +243,7 @@ export class ApprovalQueue implements QuestionQueue {
  *
  * @throws PlugboardError INVALID_ARGUMENTS if it does not match the schema.
  */
-function filledIn({ schema }: ElicitRequest, content: unknown): Readonly<Record<string, unknown>> {
+function filledIn({ schema }: ElicitRequest, content: unknown): JsonObject {
   const form = readForm(schema);
   const completed = 'refused' in form ? { content: {} } : form.complete(isRecord(content) ? content : {});
   if ('content' in completed) return completed.content;

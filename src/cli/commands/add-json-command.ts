@@ -4,7 +4,7 @@ import { recognise, translatePlain } from '../../config/import/any-file.ts';
 import { readDocumentOf } from '../../config/import/find.ts';
 import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, type JsonObject } from '../../lib/json.ts';
 import { clean } from '../../policy/clean.ts';
 import { parseJsonArgument } from '../argument-values.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
@@ -104,13 +104,11 @@ function named(servers: readonly Pasted[], name: string | undefined): readonly N
   });
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** Parses servers from pasted or piped text: one entry, or the servers of a README's snippet in any known format. */
 interface Pasted {
   /** Undefined for a single entry without a name. */
   readonly name: string | undefined;
-  readonly raw: Raw;
+  readonly raw: JsonObject;
   /** Settings that cannot be imported, as sentences. */
   readonly lost: readonly string[];
 }
@@ -154,7 +152,7 @@ function pastedServers(context: Context, text: string): readonly Pasted[] {
 }
 
 /** Recognises `{ "files": { "command": … } }`, the contents of `mcpServers`. */
-function asServers(value: Raw): unknown {
+function asServers(value: JsonObject): unknown {
   const entries = Object.values(value);
   const isMap =
     entries.length > 0 &&

@@ -9,7 +9,7 @@ import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
 import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, type JsonObject } from '../../lib/json.ts';
 import { joinArgv, splitArgv } from '../argv.ts';
 import { confirm } from '../ask.ts';
 import { changeEntry, type Found, findEntry } from '../change-entry.ts';
@@ -92,9 +92,7 @@ async function editing(context: Context, name: string, found: Found, session: Se
 }
 
 /** Parses the saved entry; undefined for an empty file, which changes nothing. */
-function readSaved(
-  content: string,
-): { readonly raw: Readonly<Record<string, unknown>>; readonly text: string } | undefined {
+function readSaved(content: string): { readonly raw: JsonObject; readonly text: string } | undefined {
   const { tree, fault } = parseJsonc(content);
   if (fault !== undefined) {
     const place = `line ${fault.line}, column ${fault.column}`;

@@ -6,7 +6,7 @@ import type { Home } from '../../config/home.ts';
 import type { EditedFile, FileEdit } from '../../config/import/file-edits.ts';
 import { readValue } from '../../config/import/write-program.ts';
 import { errorCode } from '../../lib/error-code.ts';
-import { isRecord, valueAt } from '../../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
 
@@ -94,7 +94,7 @@ async function upgraded(record: FirstVersion): Promise<ExportRecord> {
   };
 }
 
-function hasTexts(value: Readonly<Record<string, unknown>>): boolean {
+function hasTexts(value: JsonObject): boolean {
   const { file, format, before, after } = value;
   return (
     typeof file === 'string' &&

@@ -6,7 +6,7 @@ import { findProjectRoot } from '../../config/home.ts';
 import type { Agent, ForeignFile, NeededVariable, Program } from '../../config/import/foreign-agent.ts';
 import { type Written, writeProgram } from '../../config/import/write-program.ts';
 import { PlugboardError } from '../../errors.ts';
-import { isRecord, valueAt } from '../../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
 import type { Context } from '../cli-command.ts';
 import { foreignPlaces } from '../lookup-places.ts';
 import { ownProgram } from '../own-program.ts';
@@ -35,7 +35,7 @@ export interface AgentWritten {
   readonly file: string;
   /** `blocked`: a different server has our name, and nothing was written. */
   readonly action: Written['action'] | 'blocked';
-  readonly entry: Readonly<Record<string, unknown>>;
+  readonly entry: JsonObject;
   readonly diff: readonly string[];
   /** Path of the undo record. */
   readonly record: string;

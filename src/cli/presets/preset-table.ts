@@ -3,6 +3,8 @@
  * checked; the urls are those that their makers document.
  */
 
+import type { JsonObject } from '../../lib/json.ts';
+
 const LOGIN = 'Log in with: plugboard login <name>';
 
 export const PRESETS: readonly Preset[] = [
@@ -170,8 +172,6 @@ export type Need =
       readonly where: string;
     };
 
-type Entry = Readonly<Record<string, unknown>>;
-
 /** Values by the key of each need; a secret is `${VARIABLE}`. */
 export type Values = Readonly<Record<string, string>>;
 
@@ -220,7 +220,7 @@ export function entryOf(
   preset: Preset,
   values: Values,
   { version, ownProgram, project }: EntryOptions,
-): Entry {
+): JsonObject {
   if ('url' in preset) {
     const headers = preset.headers?.(values);
     return { type: 'http', url: preset.url, ...(headers === undefined ? {} : { headers }) };

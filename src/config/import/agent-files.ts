@@ -1,7 +1,7 @@
 /** The formats that files of several agents share: their folders, servers by name under one key, and entries. */
 
 import { join } from 'node:path';
-import { isRecord, valueAt } from '../../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
 import type { ForeignEntry, ForeignFile, ForeignScope, Program, Where } from './foreign-agent.ts';
 import { EDITOR } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
@@ -23,11 +23,7 @@ export function configFolder({ env, userHome }: Pick<Where, 'env' | 'userHome'>)
 }
 
 /** Returns the servers by name at one path of a file. */
-export function entriesAt(
-  value: Readonly<Record<string, unknown>>,
-  path: readonly string[],
-  scope: ForeignScope,
-): ForeignEntry[] {
+export function entriesAt(value: JsonObject, path: readonly string[], scope: ForeignScope): ForeignEntry[] {
   const servers = valueAt(value, path);
   if (!isRecord(servers)) return [];
   return Object.entries(servers).map(([name, entry]) => ({
@@ -42,14 +38,14 @@ export function plainPlace(_value: unknown, name: string): readonly string[] {
   return ['mcpServers', name];
 }
 
-export function plainEntry({ command, args, env }: Program): Readonly<Record<string, unknown>> {
+export function plainEntry({ command, args, env }: Program): JsonObject {
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }
 
 export const NO_ENV_FILE = 'Plugboard reads no such files; name its variables under "env" or "envVars".';
 
 /** Translates the keys of a program or URL; the remaining keys are specific to each editor. */
-export function editorTranslation(raw: Readonly<Record<string, unknown>>): Translation {
+export function editorTranslation(raw: JsonObject): Translation {
   return new Translation(raw, EDITOR)
     .value('type')
     .text('command')

@@ -1,6 +1,6 @@
 /** Imports servers from a text of unknown origin, a file or a README snippet: detects the format from its content. */
 
-import { isRecord, valueAt } from '../../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
 import { entriesAt, plainEntry, plainPlace } from './agent-files.ts';
 import { AGENTS } from './agents.ts';
 import { claudeCode } from './claude-code.ts';
@@ -13,8 +13,6 @@ import type { Translated } from './translation.ts';
 import { vscode } from './vscode.ts';
 import { windsurf } from './windsurf.ts';
 import { zed } from './zed.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** `mcpServers` without an identifiable agent: our own keys, and other agents' spellings of them. */
 const plain: Agent = {
@@ -60,7 +58,7 @@ export function recognise(value: unknown, file: ForeignFile): Recognised | undef
 }
 
 /** Detects the agent of `mcpServers` by keys that only one agent has. */
-function agentOf(servers: Raw, value: Raw): Agent {
+function agentOf(servers: JsonObject, value: JsonObject): Agent {
   const entries = Object.values(servers).filter(isRecord);
   const has = (...keys: readonly string[]): boolean =>
     entries.some((entry) => keys.some((key) => entry[key] !== undefined));
@@ -71,7 +69,7 @@ function agentOf(servers: Raw, value: Raw): Agent {
 }
 
 /** Claude Code stores the history of each project next to its servers. */
-function isOurs(projects: Raw): boolean {
+function isOurs(projects: JsonObject): boolean {
   return Object.values(projects).every(
     (project) => isRecord(project) && Object.keys(project).every((key) => OUR_PROJECT_KEYS.has(key)),
   );
@@ -88,7 +86,7 @@ function isOfOpenCode(entry: unknown): boolean {
  * Translates an entry in our own form or a similar one: accepts alternative spellings, and leaves the rest to
  * validation.
  */
-export function translatePlain(raw: Raw): Translated {
+export function translatePlain(raw: JsonObject): Translated {
   const { serverUrl, httpUrl, environment, command, ...rest } = raw;
   const entry: Record<string, unknown> = { ...rest };
   if (Array.isArray(command)) {
@@ -105,7 +103,7 @@ export function translatePlain(raw: Raw): Translated {
 }
 
 /** Keeps the original order of the keys; renamed ones come last. */
-function inOrder(entry: Raw, raw: Raw): Raw {
+function inOrder(entry: JsonObject, raw: JsonObject): JsonObject {
   const keys = [...new Set([...Object.keys(raw), ...Object.keys(entry)])];
   return Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(entry, key) ? [[key, entry[key]]] : [])));
 }

@@ -1,7 +1,7 @@
 /** Claude Code: `~/.claude.json` for a user, in all projects or one, and `.mcp.json` for a project. */
 
 import { join } from 'node:path';
-import { isRecord, valueAt } from '../../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
 import { projectKey } from '../project-key.ts';
 import { entriesAt, jsonFile } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
@@ -93,10 +93,7 @@ export const claudeCode: Agent = {
 };
 
 /** Returns the settings at the top level of a file, and those of this project in it. */
-function switchesOf(
-  value: Readonly<Record<string, unknown>>,
-  projectRoot: string,
-): readonly Readonly<Record<string, unknown>>[] {
+function switchesOf(value: JsonObject, projectRoot: string): readonly JsonObject[] {
   const { projects } = value;
   const key = isRecord(projects) ? projectKey(projects, [projectRoot]) : undefined;
   const project = isRecord(projects) && key !== undefined ? projects[key] : undefined;

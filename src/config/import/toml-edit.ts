@@ -5,7 +5,7 @@
 
 import { parse, stringify } from 'smol-toml';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, type JsonObject } from '../../lib/json.ts';
 import { EditError } from '../json-edit.ts';
 
 /**
@@ -18,7 +18,7 @@ import { EditError } from '../json-edit.ts';
 export function editTable(
   text: string,
   [parent, name]: readonly [string, string],
-  value: Readonly<Record<string, unknown>> | undefined,
+  value: JsonObject | undefined,
 ): string {
   if (text.startsWith('\uFEFF')) return `\uFEFF${editTable(text.slice(1), [parent, name], value)}`;
   const root = readToml(text);
@@ -56,10 +56,10 @@ function holds(text: string, meant: unknown): boolean {
 }
 
 function withTable(
-  root: Readonly<Record<string, unknown>>,
+  root: JsonObject,
   parent: string,
   name: string,
-  value: Readonly<Record<string, unknown>> | undefined,
+  value: JsonObject | undefined,
 ): Record<string, unknown> {
   const { [name]: _, ...others } = isRecord(root[parent]) ? root[parent] : {};
   const tables = value === undefined ? others : { ...others, [name]: value };
@@ -68,12 +68,7 @@ function withTable(
   return Object.keys(tables).length === 0 ? rest : { ...rest, [parent]: tables };
 }
 
-function tableText(
-  parent: string,
-  name: string,
-  value: Readonly<Record<string, unknown>>,
-  eol: string,
-): string {
+function tableText(parent: string, name: string, value: JsonObject, eol: string): string {
   return `${stringify({ [parent]: { [name]: value } })
     .trim()
     .replaceAll('\n', eol)}${eol}`;

@@ -1,6 +1,6 @@
 /** Translates one entry of another agent: the supported keys, and the lost ones with the reason. */
 
-import { isRecord } from '../../lib/json.ts';
+import { isRecord, type JsonObject } from '../../lib/json.ts';
 import { type Dialect, translate } from './reference-dialect.ts';
 
 export interface Lost {
@@ -11,13 +11,11 @@ export interface Lost {
 
 export interface Translated {
   /** An entry for `mcpServers`; validated when it is written. */
-  readonly entry: Readonly<Record<string, unknown>>;
+  readonly entry: JsonObject;
   readonly lost: readonly Lost[];
   /** Why the entry cannot be used at all. */
   readonly refused?: string;
 }
-
-type Raw = Readonly<Record<string, unknown>>;
 
 const NOTHING_LIKE_IT = 'Plugboard has nothing like it.';
 
@@ -28,12 +26,12 @@ const NOTHING_LIKE_IT = 'Plugboard has nothing like it.';
 export class Translation {
   readonly entry: Record<string, unknown> = {};
   readonly lost: Lost[] = [];
-  readonly #raw: Raw;
+  readonly #raw: JsonObject;
   readonly #dialect: Dialect;
   readonly #left: Set<string>;
   #refused: string | undefined;
 
-  constructor(raw: Raw, dialect: Dialect) {
+  constructor(raw: JsonObject, dialect: Dialect) {
     this.#raw = raw;
     this.#dialect = dialect;
     this.#left = new Set(Object.keys(raw));

@@ -5,7 +5,7 @@
 
 import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { valueAt } from '../../lib/json.ts';
+import { type JsonObject, valueAt } from '../../lib/json.ts';
 import { parseDocument } from '../document.ts';
 import { EditError, editJson } from '../json-edit.ts';
 import type { Agent, ForeignFile, Program } from './foreign-agent.ts';
@@ -16,7 +16,7 @@ export interface Written {
   readonly text: string;
   /** Its path in the file. */
   readonly path: readonly string[];
-  readonly entry: Readonly<Record<string, unknown>>;
+  readonly entry: JsonObject;
   /** The previous value at the path. */
   readonly previous?: unknown;
 }
@@ -55,7 +55,7 @@ export async function setEntry(
     if (file.format === 'json') return editJson(text, path, entry);
     const { editTable } = await import('./toml-edit.ts');
     const [parent = '', name = ''] = path;
-    return editTable(text, [parent, name], entry as Readonly<Record<string, unknown>> | undefined);
+    return editTable(text, [parent, name], entry as JsonObject | undefined);
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
     throw new PlugboardError('CONFIG_UNWRITABLE', `${file.path} cannot be changed: ${error.message}`, {
