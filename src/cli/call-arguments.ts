@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -74,11 +75,7 @@ function flagged(word: string, text: string): Assignment {
 /** In `--on text=hi`, only the schema shows whether --on takes a value. */
 function spareOf(word: string, from: Sources): Assignment | undefined {
   if (!/^[\w.-]+:?=/.test(word)) return undefined;
-  try {
-    return assignment(word, from);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => assignment(word, from), undefined);
 }
 
 const FLAG = /^--[A-Za-z]/;

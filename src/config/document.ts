@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { errorCode } from '../lib/error-code.ts';
+import { parseJson } from '../lib/json.ts';
 import type { Problem } from './entry.ts';
 import { type Fault, MAX_CONFIG_DEPTH } from './fault.ts';
 import type { EntryFault } from './parse.ts';
@@ -45,9 +46,9 @@ export async function parseDocument(file: string, source: string): Promise<Docum
   // A file that is too large to read must not be edited either.
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) return broken(file, { file, message: TOO_LARGE });
   if (text.trim() === '') return { file, text, value: undefined, problems: [] };
-  const plain = tryJson(text);
-  if (plain !== undefined && keysIn(plain.value) === countKeys(text)) {
-    return { file, text, value: plain.value, problems: [] };
+  const plain = parseJson(text);
+  if (plain !== undefined && keysIn(plain) === countKeys(text)) {
+    return { file, text, value: plain, problems: [] };
   }
 
   const { parseJsonc, jsonOf, findDuplicates } = await import('./jsonc.ts');
@@ -146,14 +147,6 @@ function explainReading(error: unknown): { message: string; hint?: string } {
 
 function broken(file: string, problem: Problem): Document {
   return { file, text: '', value: undefined, problems: [problem] };
-}
-
-function tryJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Counts the keys of all objects in a value; NaN if it is nested deeper than any configuration. */

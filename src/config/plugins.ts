@@ -3,9 +3,8 @@
  * plugin (CFG-7).
  */
 
-import { realpathSync } from 'node:fs';
 import { basename, join, posix, resolve } from 'node:path';
-import { isInside } from '../lib/inside.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { loadsCode } from './code-variables.ts';
@@ -65,7 +64,7 @@ export async function readPlugins(
 
 /** Reads one plugin. Never rejects because of the folder's content. */
 export async function readPlugin(where: Where): Promise<Plugin> {
-  const folder = realFolder(where.folder);
+  const folder = realPath(where.folder);
   const manifests = MANIFESTS.map((file) => join(folder, file));
   const documents = await Promise.all(manifests.map((file) => readDocument(file)));
   const manifest = documents.find(({ value, problems }) => value !== undefined || problems.length > 0);
@@ -126,8 +125,7 @@ async function fromManifest(manifest: Document, value: unknown, folder: string):
   return Promise.all(
     names.map(async (name) => {
       const file = typeof name === 'string' ? resolve(folder, name) : undefined;
-      if (file !== undefined && isInside(realFolder(file), folder))
-        return wholeFile(await readDocument(file));
+      if (file !== undefined && isInside(realPath(file), folder)) return wholeFile(await readDocument(file));
       const message = '"mcpServers" must be servers by name, or files inside the folder of the plugin';
       const fault: Fault = { path: ['mcpServers'], at: 'value', message, fatal: true };
       return { document: manifest, path: [], value: undefined, faults: [fault] };
@@ -195,14 +193,6 @@ function badName(name: string, path: JsonPath): Fault[] {
 
 function firstOfEach(servers: readonly ServerSpec[]): ServerSpec[] {
   return [...new Map(servers.toReversed().map((spec) => [spec.name, spec])).values()].toReversed();
-}
-
-function realFolder(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder; // it does not exist, so nothing will be found in it
-  }
 }
 
 function textOf(value: unknown): string | undefined {

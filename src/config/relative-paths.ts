@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { attempt } from '../lib/attempt.ts';
 import { isRecord, type JsonObject } from '../lib/json.ts';
 import { isStdio, type Problem, type ServerSpec } from './entry.ts';
 import { isForeign } from './scopes.ts';
@@ -104,9 +105,6 @@ function scriptAt(command: string, args: readonly unknown[]): number {
 }
 
 function kindOf(path: string): 'file' | 'folder' | undefined {
-  try {
-    return statSync(path).isDirectory() ? 'folder' : 'file';
-  } catch {
-    return undefined; // missing, or an invalid path
-  }
+  // It may be missing, or be an invalid path.
+  return attempt(() => (statSync(path).isDirectory() ? 'folder' : 'file'), undefined);
 }

@@ -17,12 +17,12 @@ export interface TransportRow {
   /** Its values of `type` in entries: ours, then those in other agents' files. Empty: only in code. */
   readonly types: readonly string[];
   /** Requests are independent of each other and of a process: they have no order, and each has its own timeout. */
-  readonly isRemote: boolean;
-  readonly hasProcess: boolean;
+  readonly isRemote?: true;
+  readonly hasProcess?: true;
   /** Modern requests repeat parts of the message in headers. */
-  readonly mirrorsHeaders: boolean;
+  readonly mirrorsHeaders?: true;
   /** Servers of this transport are legacy, so they are not probed. */
-  readonly isLegacy: boolean;
+  readonly isLegacy?: true;
   /** `network.transport` of OpenTelemetry; undefined: not a network. */
   readonly network: 'pipe' | 'tcp' | undefined;
 }
@@ -32,10 +32,7 @@ export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
     name: 'stdio',
     key: 'command',
     types: ['stdio'],
-    isRemote: false,
     hasProcess: true,
-    mirrorsHeaders: false,
-    isLegacy: false,
     network: 'pipe',
   },
   /** Streamable HTTP; the default for entries with a url. */
@@ -44,9 +41,7 @@ export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
     key: 'url',
     types: ['http', 'streamable-http', 'streamableHttp'],
     isRemote: true,
-    hasProcess: false,
     mirrorsHeaders: true,
-    isLegacy: false,
     network: 'tcp',
   },
   /** HTTP+SSE of 2024-11-05. */
@@ -55,8 +50,6 @@ export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
     key: 'url',
     types: ['sse'],
     isRemote: true,
-    hasProcess: false,
-    mirrorsHeaders: false,
     isLegacy: true,
     network: 'tcp',
   },
@@ -65,10 +58,6 @@ export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
     name: 'in-process',
     key: 'inProcess',
     types: [],
-    isRemote: false,
-    hasProcess: false,
-    mirrorsHeaders: false,
-    isLegacy: false,
     network: undefined,
   },
 };

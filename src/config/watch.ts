@@ -1,8 +1,9 @@
 /** Watches files for changes, existing or not. */
 
-import { type FSWatcher, realpathSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { realPath } from '../lib/inside.ts';
 
 /** Editors and atomic writes touch a file several times in a row. */
 const SETTLE_MS = 100;
@@ -37,18 +38,10 @@ function namesByFolder(files: readonly string[]): ReadonlyMap<string, ReadonlySe
   const byFolder = new Map<string, Set<string>>();
   for (const file of files) {
     // Dotfile managers link to a file in another folder: an edit there does not touch the link's folder.
-    for (const path of new Set([file, targetOf(file)])) {
+    for (const path of new Set([file, realPath(file)])) {
       const folder = dirname(path);
       byFolder.set(folder, (byFolder.get(folder) ?? new Set()).add(basename(path)));
     }
   }
   return byFolder;
-}
-
-function targetOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file; // does not exist yet
-  }
 }

@@ -92,7 +92,7 @@ export class Connection {
 
   /** Whether requests carry the arguments that a tool mirrors into headers. */
   get mirrorsHeaders(): boolean {
-    return this.#transportKind !== undefined && TRANSPORTS[this.#transportKind].mirrorsHeaders;
+    return this.#transportKind !== undefined && TRANSPORTS[this.#transportKind].mirrorsHeaders === true;
   }
 
   /** The phases of the last start, with their durations. */

@@ -453,7 +453,7 @@ export function methodNotFound(method: string): PlugboardError {
 }
 
 export function isRemote({ kind }: Transport): boolean {
-  return TRANSPORTS[kind].isRemote;
+  return TRANSPORTS[kind].isRemote === true;
 }
 
 /** Our ids are numbers; some servers send them back as strings. */

@@ -6,6 +6,7 @@ import { expandEntry } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ServerReport } from '../host/host-report.ts';
+import { attempt } from '../lib/attempt.ts';
 import type { Finding } from '../policy/scan.ts';
 
 export interface Check {
@@ -69,11 +70,8 @@ export function checkedServerOf(spec: ServerSpec, context: DoctorContext): Check
 }
 
 function filledIn(spec: ServerSpec, env: NodeJS.ProcessEnv): ServerEntry | undefined {
-  try {
-    return expandEntry(spec, env);
-  } catch {
-    return undefined; // The error of the failed connection names the variable.
-  }
+  // The error of the failed connection names the variable.
+  return attempt(() => expandEntry(spec, env), undefined);
 }
 
 export function plural(count: number, word: string): string {

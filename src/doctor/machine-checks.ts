@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Home } from '../config/home.ts';
 import { reportDaemons } from '../daemon/client/control.ts';
 import { asPlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { hasProcessTable, processIds, processRow } from '../lib/process-table.ts';
 import { readVersion } from '../lib/version.ts';
 import { secureContextFor } from '../policy/certificates.ts';
@@ -73,12 +74,10 @@ export function isFull({ bavail, bsize, blocks }: Pick<StatsFs, 'bavail' | 'bsiz
 
 function mayWrite(folder: string): boolean {
   const nearest = nearestOf(folder);
-  try {
+  return attempt(() => {
     accessSync(nearest, constants.W_OK);
     return statSync(nearest).isDirectory();
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 /** A key that is never set: the check only needs a response. */
@@ -211,17 +210,11 @@ function orphanedProcesses(): number[] {
 
 function isSubreaper(pid: number): boolean {
   if (pid <= INIT) return true;
-  try {
-    return SUBREAPERS.has(readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
-  } catch {
-    return true; // exited: its children are being adopted
-  }
+  // If it exited, its children are being adopted.
+  return attempt(() => SUBREAPERS.has(readFileSync(`/proc/${pid}/comm`, 'utf8').trim()), true);
 }
 
 function hostOf(pid: number): string | undefined {
-  try {
-    return MARK.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1];
-  } catch {
-    return undefined; // exited, or another user's process
-  }
+  // It may have exited, or be another user's process.
+  return attempt(() => MARK.exec(readFileSync(`/proc/${pid}/environ`, 'latin1'))?.[1], undefined);
 }

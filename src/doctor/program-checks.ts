@@ -1,8 +1,9 @@
 /** Checks of the program that a server's entry starts, without starting it: whether it exists and is pinned to a version. */
 
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { isStdio } from '../config/entry.ts';
+import { isExecutable } from '../lib/find-program.ts';
 import { serverEnvironment } from '../transport/server-environment.ts';
 import { chosenFolder, privateName } from '../transport/start-folder.ts';
 import type { Check, CheckedServer } from './check.ts';
@@ -59,12 +60,7 @@ function isProgram(file: string): boolean {
   // Windows adds file extensions to a program's name; checking the name alone would report every program as missing.
   if (process.platform === 'win32')
     return ['', '.exe', '.cmd', '.bat'].some((ending) => isFile(file + ending));
-  try {
-    accessSync(file, constants.X_OK);
-    return isFile(file);
-  } catch {
-    return false;
-  }
+  return isExecutable(file);
 }
 
 function isFile(file: string): boolean {

@@ -9,14 +9,14 @@ import { APPROVAL_ANSWERS, QUESTION_ANSWERS } from './approval-queue.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-const text: Schema = { type: 'string' };
+export const text: Schema = { type: 'string' };
 const flag: Schema = { type: 'boolean' };
 const count: Schema = { type: 'integer', minimum: 0 };
 const number: Schema = { type: 'number' };
 const anyObject: Schema = { type: 'object' };
 
 /** Objects may grow: additional members are valid. */
-function object(
+export function object(
   required: Readonly<Record<string, Schema>>,
   optional: Readonly<Record<string, Schema>> = {},
 ): Schema {

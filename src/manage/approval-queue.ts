@@ -3,7 +3,7 @@
  */
 
 import type { ApprovalAnswer, ApprovalRequest } from '../call/session.ts';
-import type { QuestionId } from '../connection/open-questions.ts';
+import type { Question, QuestionId } from '../connection/open-questions.ts';
 import type { ElicitAnswer, ElicitRequest, SampleRequest } from '../connection/questions.ts';
 import { readForm } from '../connection/questions-form.ts';
 import { faultOfSample, RPC_SAMPLING_REJECTED } from '../connection/questions-sample.ts';
@@ -29,17 +29,11 @@ export const APPROVAL_ANSWERS: readonly ApprovalAnswer[] = [
 ];
 export const QUESTION_ANSWERS: readonly ElicitAnswer['action'][] = ['accept', 'decline', 'cancel'];
 
-export interface PendingQuestion {
+export interface PendingQuestion extends Question {
   readonly id: QuestionId;
-  readonly kind: 'approval' | 'elicitation' | 'sampling';
-  readonly server: string;
-  readonly session: string;
-  /** The id of the call that it belongs to, if known. */
-  readonly call?: string;
   /** When it was asked, and when it expires; milliseconds since the epoch. */
   readonly at: number;
   readonly until: number;
-  readonly [detail: string]: unknown;
 }
 
 export interface GivenAnswer {

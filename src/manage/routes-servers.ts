@@ -4,11 +4,9 @@ import type { ServerEntry } from '../config/entry.ts';
 import { EDITABLE_SCOPES, type EditableScope } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
-import { list, ref } from './api-schemas.ts';
+import { list, object, ref, text } from './api-schemas.ts';
 import { HttpFailure, type JsonRoute } from './route.ts';
 import type { WaitingLogins } from './waiting-logins.ts';
-
-const text = { type: 'string' } as const;
 
 export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
   return [
@@ -17,11 +15,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
       path: '/api/servers',
       operation: 'listServers',
       summary: 'All servers and how they are.',
-      answer: {
-        type: 'object',
-        properties: { servers: list(ref('ServerReport')), problems: list(ref('Problem')) },
-        required: ['servers', 'problems'],
-      },
+      answer: object({ servers: list(ref('ServerReport')), problems: list(ref('Problem')) }),
       handle: () => ({ servers: host.servers(), problems: host.problems() }),
     },
     {
@@ -111,30 +105,8 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
         return host.describe(name);
       },
     },
-    {
-      method: 'POST',
-      path: '/api/servers/{name}/connect',
-      operation: 'connectServer',
-      summary: 'Start a server, or try again; answers when it is there.',
-      answer: ref('Server'),
-      fails: [403, 404, 409, 502, 504],
-      handle: async ({ params }) => {
-        await host.connect(nameIn(params));
-        return host.describe(nameIn(params));
-      },
-    },
-    {
-      method: 'POST',
-      path: '/api/servers/{name}/reconnect',
-      operation: 'reconnectServer',
-      summary: 'End a server, if it runs, and start it again; answers when it is there.',
-      answer: ref('Server'),
-      fails: [403, 404, 409, 502, 504],
-      handle: async ({ params }) => {
-        await host.reconnect(nameIn(params));
-        return host.describe(nameIn(params));
-      },
-    },
+    startRoute(host, 'connect', 'Start a server, or try again; answers when it is there.'),
+    startRoute(host, 'reconnect', 'End a server, if it runs, and start it again; answers when it is there.'),
     {
       method: 'POST',
       path: '/api/servers/{name}/disconnect',
@@ -170,6 +142,21 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
   ];
 }
 
+function startRoute(host: Host, verb: 'connect' | 'reconnect', summary: string): JsonRoute {
+  return {
+    method: 'POST',
+    path: `/api/servers/{name}/${verb}`,
+    operation: `${verb}Server`,
+    summary,
+    answer: ref('Server'),
+    fails: [403, 404, 409, 502, 504],
+    handle: async ({ params }) => {
+      await host[verb](nameIn(params));
+      return host.describe(nameIn(params));
+    },
+  };
+}
+
 function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
   /** A login reopens the connection; the response is its result. */
   const afterLogin = async (name: string): Promise<unknown> => {
@@ -183,7 +170,7 @@ function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
       operation: 'startLogin',
       summary:
         'Begin a login. It ends by the redirect of the browser, or by auth/callback, within five minutes.',
-      answer: { type: 'object', properties: { authorizationUrl: text }, required: ['authorizationUrl'] },
+      answer: object({ authorizationUrl: text }),
       fails: [404, 409, 502],
       handle: async ({ params }) => ({ authorizationUrl: await logins.begin(nameIn(params)) }),
     },
@@ -192,11 +179,7 @@ function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
       path: '/api/servers/{name}/auth',
       operation: 'removeLogin',
       summary: 'Forget the login of a server, and give up one that waits.',
-      answer: {
-        type: 'object',
-        properties: { name: text, removed: { type: 'boolean', description: 'False when there was none.' } },
-        required: ['name', 'removed'],
-      },
+      answer: object({ name: text, removed: { type: 'boolean', description: 'False when there was none.' } }),
       fails: [404],
       handle: async ({ params }) => {
         const name = nameIn(params);

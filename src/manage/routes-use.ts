@@ -1,13 +1,12 @@
 /** The routes for use: tools, search, calls, pending questions, and events. */
 
-import { PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
-import { list, ref, type Schema } from './api-schemas.ts';
+import { list, object, ref, text } from './api-schemas.ts';
 import type { ApprovalQueue } from './approval-queue.ts';
 import { EVENT_NAMES, type EventLog } from './event-log.ts';
 import { MAX_KEPT_CALLS, type RecentCalls } from './recent-calls.ts';
-import { type ApiRequest, HttpFailure, type Route, refusal } from './route.ts';
+import { type ApiRequest, type Route, refusal } from './route.ts';
 
 const DEFAULT_RESULTS = 20;
 const MAX_RESULTS = 100;
@@ -32,7 +31,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       operation: 'listTools',
       summary: 'All tools, including those that a model finds by search.',
       query: { server: { type: 'string', description: 'Only those of this server.' } },
-      answer: inside('tools', list(ref('Tool'))),
+      answer: object({ tools: list(ref('Tool')) }),
       handle: ({ query }) => {
         const server = query.get('server');
         return {
@@ -54,7 +53,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
           description: `How many at most (${DEFAULT_RESULTS}).`,
         },
       },
-      answer: inside('results', list(ref('SearchResult'))),
+      answer: object({ results: list(ref('SearchResult')) }),
       handle: async ({ query }) => {
         const wanted = (query.get('q') ?? '').slice(0, MAX_QUERY_CHARS);
         const limit = wholeNumber(query, 'limit', { fallback: DEFAULT_RESULTS, max: MAX_RESULTS });
@@ -87,7 +86,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
           description: `How many at most (${DEFAULT_CALLS}).`,
         },
       },
-      answer: inside('calls', list(ref('Call'))),
+      answer: object({ calls: list(ref('Call')) }),
       handle: ({ query }) => ({
         calls: calls.list(wholeNumber(query, 'limit', { fallback: DEFAULT_CALLS, max: MAX_KEPT_CALLS })),
       }),
@@ -122,7 +121,7 @@ function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
       path: '/api/approvals',
       operation: 'listQuestions',
       summary: 'Questions that wait for an answer: approvals, elicitations and sampling, oldest first.',
-      answer: inside('approvals', list(ref('Question'))),
+      answer: object({ approvals: list(ref('Question')) }),
       handle: () => ({ approvals: approvalQueue.list() }),
     },
     {
@@ -131,11 +130,7 @@ function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
       operation: 'answerQuestion',
       summary: 'Answer one. An answer that does not fit is refused, and the question stays.',
       body: 'Answer',
-      answer: {
-        type: 'object',
-        properties: { id: { type: 'string' }, answer: { type: 'string' } },
-        required: ['id', 'answer'],
-      },
+      answer: object({ id: text, answer: text }),
       fails: [404],
       handle: ({ params, body }) => {
         const id = params['id'] ?? '';
@@ -185,10 +180,6 @@ async function call(session: HostSession, { body, signal }: ApiRequest): Promise
   return mismatch === undefined ? result : { ...result, mismatch };
 }
 
-function inside(name: string, schema: Schema): Schema {
-  return { type: 'object', properties: { [name]: schema }, required: [name] };
-}
-
 function wholeNumber(
   query: URLSearchParams,
   name: string,
@@ -197,5 +188,5 @@ function wholeNumber(
   const given = query.get(name);
   if (given === null) return fallback;
   if (/^[1-9]\d{0,8}$/.test(given) && Number(given) <= max) return Number(given);
-  throw new HttpFailure(400, new PlugboardError('USAGE', `${name} must be a whole number from 1 to ${max}`));
+  throw refusal(400, `${name} must be a whole number from 1 to ${max}`);
 }

@@ -20,12 +20,8 @@ export interface SecretStore {
 }
 
 /** One storage location for secrets. Rejects if the location is not available. */
-export interface SecretBackend {
-  get(key: string): Promise<string | undefined>;
+export interface SecretBackend extends Omit<SecretStore, 'set' | 'place'> {
   set(key: string, value: string): Promise<void>;
-  delete(key: string): Promise<boolean>;
-  clear(): Promise<number>;
-  keys(): Promise<readonly string[]>;
 }
 
 /** The paths of the home folder that a store needs. */

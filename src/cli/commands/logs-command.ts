@@ -2,6 +2,7 @@
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ServerSpec } from '../../config/entry.ts';
+import { attempt } from '../../lib/attempt.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { type LogLine, readLogLine, serverLogFile } from '../../transport/server-log.ts';
@@ -184,9 +185,5 @@ class LogReader {
 const NEWLINE = 0x0a;
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync(file, 'utf8'), '');
 }

@@ -1,6 +1,7 @@
 /** `plugboard test`: connects to one server and prints the duration of each step, or the failed step and its reason. */
 
 import { expandEntry } from '../../config/expand.ts';
+import type { Phase } from '../../connection/open.ts';
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
 import type { ServerReport } from '../../host/host-report.ts';
 import { clean } from '../../policy/clean.ts';
@@ -68,11 +69,8 @@ function findingLine({ tool, what, quote }: Finding): string {
 /** Detail of the steps of a second start, which is made with an older protocol version after the newest one failed. */
 const SECOND_TRY = 'second attempt, for a server of an older version';
 
-interface Step {
+interface Step extends Omit<Phase, 'name'> {
   readonly name: string;
-  readonly ms: number;
-  readonly ok: boolean;
-  readonly detail?: string;
 }
 
 /** Reads the files and expands the variables; measured as a step, because it can fail too. */

@@ -1,13 +1,8 @@
 /** Computes shell completions for the argument at the cursor. */
 
-import type { ArgumentKind, CommandWords, FlagWords, NamedKind, Vocabulary } from './vocabulary.ts';
+import type { ArgumentKind, CommandWords, FlagWords, NamedKind, Vocabulary, Word } from './vocabulary.ts';
 
-export interface Candidate {
-  readonly value: string;
-  readonly about?: string;
-  /** The argument continues without a space, as after `key=`. */
-  readonly open?: boolean;
-}
+export type Candidate = Word;
 
 /** An argument of a tool or a prompt. */
 export interface Parameter extends Candidate {

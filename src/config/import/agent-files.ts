@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
-import type { ForeignEntry, ForeignFile, ForeignScope, Program, Where } from './foreign-agent.ts';
-import { EDITOR } from './reference-dialect.ts';
+import type { Agent, ForeignEntry, ForeignFile, ForeignScope, Program, Where } from './foreign-agent.ts';
+import { type Dialect, EDITOR } from './reference-dialect.ts';
 import { Translation } from './translation.ts';
 
 export function jsonFile(path: string, scope: ForeignScope): ForeignFile {
@@ -34,24 +34,21 @@ export function entriesAt(value: JsonObject, path: readonly string[], scope: For
   }));
 }
 
-export function plainPlace(_value: unknown, name: string): readonly string[] {
-  return ['mcpServers', name];
-}
-
 export function plainEntry({ command, args, env }: Program): JsonObject {
   return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
 }
 
+/** Files with entries by name under `mcpServers`. */
+export const PLAIN_FILE: Pick<Agent, 'entries' | 'placeOf' | 'entryFor'> = {
+  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+  placeOf: (_value, name) => ['mcpServers', name],
+  entryFor: plainEntry,
+};
+
+export const FIXED_REDIRECT = 'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".';
 export const NO_ENV_FILE = 'Plugboard reads no such files; name its variables under "env" or "envVars".';
 
 /** Translates the keys of a program or URL; the remaining keys are specific to each editor. */
-export function editorTranslation(raw: JsonObject): Translation {
-  return new Translation(raw, EDITOR)
-    .value('type')
-    .text('command')
-    .texts('args')
-    .pairs('env')
-    .text('cwd')
-    .text('url')
-    .pairs('headers');
+export function editorTranslation(raw: JsonObject, dialect: Dialect = EDITOR): Translation {
+  return new Translation(raw, dialect).value('type').program().text('cwd').text('url').pairs('headers');
 }

@@ -1,7 +1,7 @@
 /** Imports servers from a text of unknown origin, a file or a README snippet: detects the format from its content. */
 
 import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
-import { entriesAt, plainEntry, plainPlace } from './agent-files.ts';
+import { entriesAt, PLAIN_FILE } from './agent-files.ts';
 import { AGENTS } from './agents.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
@@ -19,11 +19,9 @@ const plain: Agent = {
   id: 'file',
   title: 'File',
   files: () => [],
-  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+  ...PLAIN_FILE,
   translate: translatePlain,
   inputs: ({ inputs }) => (Array.isArray(inputs) ? inputs : []),
-  placeOf: plainPlace,
-  entryFor: plainEntry,
 };
 
 export interface Recognised {

@@ -67,9 +67,7 @@ export const claudeCode: Agent = {
   translate(raw) {
     return new Translation(raw, SHELL)
       .value('type')
-      .text('command')
-      .texts('args')
-      .pairs('env')
+      .program()
       .text('url')
       .pairs('headers')
       .value('headersHelper')

@@ -27,9 +27,7 @@ export const codex: Agent = {
 
   translate(raw) {
     const translation = new Translation(raw, LITERAL)
-      .text('command')
-      .texts('args')
-      .pairs('env')
+      .program()
       .value('env_vars', 'envVars', variableNames)
       .text('cwd')
       .text('url')

@@ -1,14 +1,7 @@
 /** Cursor: `mcp.json` for a user and for a project, with an editor's variables. */
 
 import { join } from 'node:path';
-import {
-  editorTranslation,
-  entriesAt,
-  jsonFile,
-  NO_ENV_FILE,
-  plainEntry,
-  plainPlace,
-} from './agent-files.ts';
+import { editorTranslation, jsonFile, NO_ENV_FILE, PLAIN_FILE } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 
 export const cursor: Agent = {
@@ -22,8 +15,6 @@ export const cursor: Agent = {
     ];
   },
 
-  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
-
   translate(raw) {
     return editorTranslation(raw)
       .inside('auth', 'oauth', (auth) =>
@@ -35,6 +26,5 @@ export const cursor: Agent = {
       .done();
   },
 
-  placeOf: plainPlace,
-  entryFor: plainEntry,
+  ...PLAIN_FILE,
 };

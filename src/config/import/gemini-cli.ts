@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { isRecord, valueAt } from '../../lib/json.ts';
-import { entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
+import { FIXED_REDIRECT, jsonFile, PLAIN_FILE, plainEntry } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 import { DOLLAR } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
@@ -18,7 +18,7 @@ export const gemini: Agent = {
     ];
   },
 
-  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
+  ...PLAIN_FILE,
 
   // Written by `gemini mcp disable`.
   switchFiles: ({ userHome }) => [jsonFile(join(userHome, '.gemini', 'mcp-server-enablement.json'), 'user')],
@@ -48,9 +48,7 @@ export const gemini: Agent = {
       translation.value('type');
     }
     return translation
-      .text('command')
-      .texts('args')
-      .pairs('env')
+      .program()
       .text('cwd')
       .pairs('headers')
       .value('timeout', 'toolTimeoutMs')
@@ -65,10 +63,7 @@ export const gemini: Agent = {
           .text('authorizationUrl')
           .text('tokenUrl')
           .value('scopes', 'scopes', scopeList)
-          .without(
-            'redirectUri',
-            'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".',
-          )
+          .without('redirectUri', FIXED_REDIRECT)
           .without('audiences', 'The server itself names the resource of a login.'),
       )
       .without('tcp', 'Plugboard speaks no WebSocket.')
@@ -77,7 +72,6 @@ export const gemini: Agent = {
       .done();
   },
 
-  placeOf: plainPlace,
   // Variables with names like *TOKEN* or *KEY* are withheld from servers unless `env` names them. An unset one would
   // arrive as the text "$NAME", so only those that are set now are named.
   entryFor: (program) => {

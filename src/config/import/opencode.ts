@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { isRecord, valueAt } from '../../lib/json.ts';
-import { configFolder, entriesAt, jsonFile } from './agent-files.ts';
+import { configFolder, entriesAt, FIXED_REDIRECT, jsonFile } from './agent-files.ts';
 import type { Agent, ForeignFile, ForeignScope } from './foreign-agent.ts';
 import { BRACES } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
@@ -62,10 +62,7 @@ export const opencode: Agent = {
           .text('clientSecret')
           .text('client_secret', 'clientSecret')
           .value('scope', 'scopes', scopeList)
-          .without(
-            'redirectUri',
-            'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".',
-          ),
+          .without('redirectUri', FIXED_REDIRECT),
       );
     const { entry } = translation;
     if (Array.isArray(entry['args'])) {

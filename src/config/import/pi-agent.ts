@@ -1,7 +1,7 @@
 /** pi with its MCP adapter: `mcp.json` of pi, and the files that it shares with other programs. */
 
 import { join } from 'node:path';
-import { configFolder, entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
+import { configFolder, FIXED_REDIRECT, jsonFile, PLAIN_FILE } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 import { PI } from './reference-dialect.ts';
 import { scopeList, Translation } from './translation.ts';
@@ -22,14 +22,10 @@ export const pi: Agent = {
     ];
   },
 
-  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
-
   translate(raw) {
     const translation = new Translation(raw, PI)
       .value('type')
-      .text('command')
-      .texts('args')
-      .pairs('env')
+      .program()
       .value('inheritEnv')
       .text('cwd')
       .text('url')
@@ -42,10 +38,7 @@ export const pi: Agent = {
           .text('clientSecret')
           .value('scope', 'scopes', scopeList)
           .without('grantType', 'Write it as "grant" under "oauth"; see docs/logging-in.md.')
-          .without(
-            'redirectUri',
-            'Plugboard listens on 127.0.0.1; a fixed port is "callbackPort" under "oauth".',
-          )
+          .without('redirectUri', FIXED_REDIRECT)
           .ignoring('clientName', 'clientUri', 'logoUri'),
       )
       .without('requestHeadersCommand', NO_COMMANDS)
@@ -66,8 +59,7 @@ export const pi: Agent = {
     return translation.done();
   },
 
-  placeOf: plainPlace,
-  entryFor: plainEntry,
+  ...PLAIN_FILE,
 };
 
 /** Translates a literal token to a header. */

@@ -4,6 +4,7 @@
  */
 
 import { parse, stringify } from 'smol-toml';
+import { attempt } from '../../lib/attempt.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { isRecord, type JsonObject } from '../../lib/json.ts';
 import { EditError } from '../json-edit.ts';
@@ -48,11 +49,7 @@ function readToml(text: string): Record<string, unknown> {
 }
 
 function holds(text: string, meant: unknown): boolean {
-  try {
-    return canonicalJson(parse(text)) === canonicalJson(meant);
-  } catch {
-    return false;
-  }
+  return attempt(() => canonicalJson(parse(text)) === canonicalJson(meant), false);
 }
 
 function withTable(

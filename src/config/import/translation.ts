@@ -41,10 +41,10 @@ export class Translation {
    * Translates a string with references. Refuses the entry if a reference is unsupported, because the server would be a
    * different one.
    */
-  text(from: string, to: string = from, dialect: Dialect = this.#dialect): this {
+  text(from: string, to: string = from): this {
     const value = this.#take(from);
     if (value !== undefined)
-      this.entry[to] = typeof value === 'string' ? this.#translate(value, from, dialect) : value;
+      this.entry[to] = typeof value === 'string' ? this.#translate(value, from) : value;
     return this;
   }
 
@@ -76,6 +76,11 @@ export class Translation {
     }
     if (Object.keys(pairs).length > 0) this.entry[to] = pairs;
     return this;
+  }
+
+  /** Translates the keys of a program that most agents share. */
+  program(): this {
+    return this.text('command').texts('args').pairs('env');
   }
 
   /** Copies a value without references, optionally changed; undefined is skipped. */
@@ -161,8 +166,8 @@ export class Translation {
     return Object.hasOwn(this.#raw, key) ? this.#raw[key] : undefined;
   }
 
-  #translate(text: string, key: string, dialect: Dialect = this.#dialect): string {
-    const translated = translate(text, dialect);
+  #translate(text: string, key: string): string {
+    const translated = translate(text, this.#dialect);
     if ('text' in translated) return translated.text;
     this.refuse(`Its "${key}" ${unsupported(translated.unsupported)}`);
     return text;

@@ -1,7 +1,7 @@
 /** Windsurf: `mcp_config.json` of its Cascade agent. */
 
 import { join } from 'node:path';
-import { editorTranslation, entriesAt, jsonFile, plainEntry, plainPlace } from './agent-files.ts';
+import { editorTranslation, jsonFile, PLAIN_FILE } from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 
 export const windsurf: Agent = {
@@ -9,8 +9,6 @@ export const windsurf: Agent = {
   title: 'Windsurf',
 
   files: ({ userHome }) => [jsonFile(join(userHome, '.codeium', 'windsurf', 'mcp_config.json'), 'user')],
-
-  entries: (value, file) => entriesAt(value, ['mcpServers'], file.scope),
 
   translate(raw) {
     return editorTranslation(raw)
@@ -21,6 +19,5 @@ export const windsurf: Agent = {
       .done();
   },
 
-  placeOf: plainPlace,
-  entryFor: plainEntry,
+  ...PLAIN_FILE,
 };

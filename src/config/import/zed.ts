@@ -28,9 +28,7 @@ export const zed: Agent = {
       ? { ...written, ...command, command: command['path'], path: undefined }
       : written;
     const translation = new Translation(raw, LITERAL)
-      .text('command')
-      .texts('args')
-      .pairs('env')
+      .program()
       .text('url')
       .pairs('headers')
       .value('enabled')
