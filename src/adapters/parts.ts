@@ -2,6 +2,7 @@
 
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import { mediaType } from '../catalog/media-bytes.ts';
+import { attempt } from '../lib/attempt.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Answer } from './answer.ts';
 
@@ -89,12 +90,8 @@ export function fileName({ uri }: MediaPart): string {
 }
 
 function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // Deeper than the serializer's stack.
-    return '[structured content that is nested too deep to be shown]';
-  }
+  // Throws if it is deeper than the serializer's stack.
+  return attempt(() => JSON.stringify(value), '[structured content that is nested too deep to be shown]');
 }
 
 export function noteOn({ mimeType, data, uri }: MediaPart, why?: string): string {

@@ -10,7 +10,7 @@ import { followPointer } from '../catalog/schemas/pointer.ts';
 import { dialectOf } from '../catalog/schemas/schema-dialect.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { nearest } from '../lib/nearest.ts';
-import { patternCost } from '../lib/pattern-cost.ts';
+import { parsePattern, patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
 
 /** Compile time grows with the schema; above these limits only the server validates. */
@@ -201,14 +201,6 @@ function guardedRegExp(steps: { left: number }): GuardedRegExp {
     };
   };
   return Object.assign(compile, { code: 'guardedRegExp' });
-}
-
-function parsePattern(pattern: string, flags: string): RegExp | undefined {
-  try {
-    return new RegExp(pattern, flags);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Removes nulls of optional parameters: models send null for "not given", and headers omit it. */

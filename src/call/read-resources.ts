@@ -14,6 +14,7 @@ import type { ListedResource, ListedTemplate, ReadResult } from '../catalog/reso
 import { unknownServer } from '../config/unknown-server.ts';
 import { abortable } from '../connection/alarm.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { signalOf } from '../lib/cancellation.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
@@ -122,11 +123,10 @@ const TEXTUAL = /^text\/|[/+](?:json|xml|yaml|javascript)\b/i;
 
 /** Returns undefined if the bytes are not UTF-8 text. */
 function textIn(base64: string): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
-  } catch {
-    return undefined;
-  }
+  return attempt(
+    () => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64')),
+    undefined,
+  );
 }
 
 /**

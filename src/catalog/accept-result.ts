@@ -1,6 +1,7 @@
 /** Parses `tools/call` results tolerantly: any JSON becomes a valid result, with warnings. */
 
 import type { Era } from '../connection/eras.ts';
+import { attempt } from '../lib/attempt.ts';
 import { isRecord } from '../lib/json.ts';
 import { type JsonObject, kindOf, unknownMembers } from './accept-bounds.ts';
 
@@ -282,10 +283,6 @@ function asText(value: unknown): { type: 'text'; text: string } {
 
 function textOf(value: unknown): string {
   if (value === undefined) return '';
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // Too deep for JSON.stringify: not an error, but it cannot be shown.
-    return TOO_DEEP;
-  }
+  // Throws if it is too deep for JSON.stringify: not an error, but it cannot be shown.
+  return attempt(() => JSON.stringify(value), TOO_DEEP);
 }

@@ -1,5 +1,7 @@
 /** Checks whether a model's API accepts a media block: detects its real type by signature, and checks its size. */
 
+import { attempt } from '../lib/attempt.ts';
+
 /** Limits of an API, in characters of base64. */
 export interface MediaLimits {
   /** For one image. */
@@ -78,7 +80,8 @@ export function mediaCheck(
     const isVague = VAGUE.test(declared);
     if (!isVague && !types.has(declared)) return refused(written, `this model does not take ${written}`);
     if (data === '') return refused(declared, 'it is empty');
-    const head = decoded(data.slice(0, HEAD_CHARS));
+    // Invalid base64 can come only from the author's own tools.
+    const head = attempt(() => atob(data.slice(0, HEAD_CHARS)), '');
     if (isVague && signedType(head) === undefined)
       return refused(written, `this model does not take ${written}`);
     const real = realType(declared, head);
@@ -122,15 +125,6 @@ function realType(declared: string, head: string): string {
 
 function signedType(head: string): string | undefined {
   return SIGNATURES.find(([, fits]) => fits(head))?.[0];
-}
-
-/** Decodes base64; empty if invalid, which can happen only with the author's own tools. */
-function decoded(base64: string): string {
-  try {
-    return atob(base64);
-  } catch {
-    return '';
-  }
 }
 
 /** Returns the longer side in pixels; 0 if the first bytes do not contain it. */

@@ -1,5 +1,6 @@
 /** Limits the rate of a server's log messages, cleans them, and reports how many were dropped (CON-13). */
 
+import { attempt } from '../lib/attempt.ts';
 import type { Clock } from '../lib/clock.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
@@ -72,9 +73,5 @@ function levelOf(level: unknown): LogLevel {
 }
 
 function jsonOf(data: unknown): string {
-  try {
-    return JSON.stringify(data) ?? String(data);
-  } catch {
-    return String(data);
-  }
+  return attempt(() => JSON.stringify(data), undefined) ?? String(data);
 }

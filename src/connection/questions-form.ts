@@ -7,7 +7,7 @@
 
 import { isSecretName } from '../config/secret-shapes.ts';
 import { isRecord } from '../lib/json.ts';
-import { patternCost } from '../lib/pattern-cost.ts';
+import { parsePattern, patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
 
 const MAX_FIELDS = 64;
@@ -204,7 +204,7 @@ function text(raw: JsonObject): Kind {
 function readPattern(source: unknown): { readonly source: string; readonly check: Check } | undefined {
   if (typeof source !== 'string' || source.length > MAX_PATTERN_CHARS || clean(source) !== source)
     return undefined;
-  const pattern = compiled(source);
+  const pattern = parsePattern(source);
   if (pattern === undefined) return undefined;
   // The server validates as well, so an expensive match is left to it.
   const cost = patternCost(source);
@@ -218,14 +218,6 @@ function readPattern(source: unknown): { readonly source: string; readonly check
         ? undefined
         : `must match ${source}`,
   };
-}
-
-function compiled(source: string): RegExp | undefined {
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    return undefined;
-  }
 }
 
 function number(raw: JsonObject, type: 'number' | 'integer'): Kind {

@@ -3,6 +3,7 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
+import { attempt } from './attempt.ts';
 import { isInside, realPath } from './inside.ts';
 
 /** Enough for a `#!` line. */
@@ -70,12 +71,10 @@ function isInAny(path: string, folders: readonly string[]): boolean {
 }
 
 export function isExecutable(file: string): boolean {
-  try {
+  return attempt(() => {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 /** Returns the first bytes of a file, including its `#!` line; '' if it cannot be read. */

@@ -2,6 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
+import { attempt } from './attempt.ts';
 
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
@@ -9,9 +10,5 @@ export function isInside(path: string, folder: string): boolean {
 
 /** Returns the path with links resolved; the path itself if it does not exist. */
 export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return attempt(() => realpathSync(path), path);
 }

@@ -1,5 +1,7 @@
 /** Reads JSON whose form is unknown. */
 
+import { attempt } from './attempt.ts';
+
 /** An object of unknown members, as JSON has it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -9,11 +11,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Returns undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text), undefined);
 }
 
 /** Returns undefined for text that is not a JSON object. */

@@ -3,6 +3,8 @@
  * pattern can match a text bounds the work; it is computed from the pattern, never by running it.
  */
 
+import { attempt } from './attempt.ts';
+
 /** `e^log × chars^degree` ways. */
 interface Ways {
   readonly log: number;
@@ -27,6 +29,11 @@ export function patternCost(pattern: string): PatternCost | undefined {
   // A match may begin anywhere, unless the pattern is anchored at the start.
   const degree = ways.degree + (/^\^[^|]*$/.test(pattern) ? 0 : 1);
   return { steps: (chars) => pattern.length * Math.exp(ways.log) * Math.max(chars, 1) ** degree };
+}
+
+/** Compiles a pattern without running it, so a costly pattern has no effect here (A18); undefined if it is invalid. */
+export function parsePattern(pattern: string, flags = 'u'): RegExp | undefined {
+  return attempt(() => new RegExp(pattern, flags), undefined);
 }
 
 /** Parses a pattern once, from left to right. */

@@ -1,6 +1,7 @@
 /** Reads processes, their parents and their environment marks from /proc. Linux only: other systems return nothing. */
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { attempt } from './attempt.ts';
 
 export interface ProcessRow {
   readonly pid: number;
@@ -70,17 +71,9 @@ export function startedWithPrefix(pid: number, prefix: string): string | null | 
 }
 
 function listOrNothing(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(path), []);
 }
 
 function readOrUndefined(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(path), undefined);
 }

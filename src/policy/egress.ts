@@ -2,6 +2,7 @@
 
 import ipaddr from 'ipaddr.js';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 
 /** Class of an address for egress rules. `forbidden` is link-local, multicast, tunnels and similar ranges. */
 export type AddressClass = 'public' | 'loopback' | 'private' | 'forbidden';
@@ -103,11 +104,9 @@ function literalClass(hostname: string): AddressClass | undefined {
 }
 
 function parse(value: string | URL): URL {
-  try {
-    return new URL(value);
-  } catch {
-    throw new PlugboardError('EGRESS_REFUSED', 'The server named an address that is not a url');
-  }
+  const url = attempt(() => new URL(value), undefined);
+  if (url !== undefined) return url;
+  throw new PlugboardError('EGRESS_REFUSED', 'The server named an address that is not a url');
 }
 
 function refused(url: URL, why: string): PlugboardError {

@@ -15,6 +15,7 @@ import {
 } from '../config/entry.ts';
 import { type Environment, expandEntry } from '../config/expand.ts';
 import type { Managed, ManagedGrants, ManagedMatcher, ManagedRule } from '../config/managed.ts';
+import { attempt } from '../lib/attempt.ts';
 import { findProgram, findPrograms, isExecutable, withoutProject } from '../lib/find-program.ts';
 import { matchesUrl } from './url-pattern.ts';
 
@@ -44,11 +45,8 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
 
 /** Returns an entry as written and as expanded, so that a variable cannot be used to evade a rule. */
 function formsOf(spec: ServerSpec, env: Environment): readonly ServerEntry[] {
-  try {
-    return [spec.entry, expandEntry(spec, env)];
-  } catch {
-    return [spec.entry]; // A variable is missing, so it cannot start either.
-  }
+  // An entry whose variable is missing cannot start either.
+  return attempt(() => [spec.entry, expandEntry(spec, env)], [spec.entry]);
 }
 
 function matches(

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { loadsCode } from '../config/code-variables.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { environmentOf, expandText } from '../config/expand.ts';
+import { attempt } from '../lib/attempt.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isInside } from '../lib/inside.ts';
@@ -211,11 +212,7 @@ function spellings(word: string): string[] {
 
 function withoutScheme(word: string): string {
   if (!word.startsWith('file:')) return word;
-  try {
-    return fileURLToPath(word);
-  } catch {
-    return word;
-  }
+  return attempt(() => fileURLToPath(word), word);
 }
 
 async function hashOf(file: string): Promise<string | undefined> {
@@ -262,11 +259,10 @@ function expanded(
   env: Environment,
   inputs: ReadonlyMap<string, string>,
 ): string {
-  try {
-    return expandText(word, environmentOf(spec, env), { server: spec.name, key: '', inputs });
-  } catch {
-    return word;
-  }
+  return attempt(
+    () => expandText(word, environmentOf(spec, env), { server: spec.name, key: '', inputs }),
+    word,
+  );
 }
 
 function textOf(value: unknown): string | undefined {

@@ -2,6 +2,7 @@
 
 import ipaddr from 'ipaddr.js';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { isLoopbackHost } from './egress.ts';
 
 /** A proxy and the variable that names it. */
@@ -110,11 +111,8 @@ export function proxySecrets({ url, authorization }: ProxyServer): readonly stri
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // Not valid percent-encoding: used as it is.
-  }
+  // Invalid percent-encoding is used as it is.
+  return attempt(() => decodeURIComponent(text), text);
 }
 
 function invalid(message: string, name: string): PlugboardError {

@@ -8,6 +8,7 @@ import {
   isSecretName,
   looksLikeToken,
 } from '../config/secret-shapes.ts';
+import { attempt } from '../lib/attempt.ts';
 
 /** Placeholder for a secret; arguments cannot contain it. */
 export const HOLE = '\u0000';
@@ -124,9 +125,5 @@ export function filling(text: string, hidden: string): string[] {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text), text);
 }

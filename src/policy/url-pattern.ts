@@ -1,5 +1,7 @@
 /** Matches url patterns of managed rules, such as `https://*.example.com/*`, part by part. */
 
+import { attempt } from '../lib/attempt.ts';
+
 interface Pattern {
   /** Undefined: any. */
   readonly scheme: string | undefined;
@@ -45,11 +47,7 @@ function portOf(url: URL): string {
 /** Returns a path as sent, with its query, and percent-decoded. */
 function pathsOf({ pathname, search }: URL): string[] {
   const paths = [pathname, pathname + search];
-  try {
-    return [...paths, decodeURIComponent(pathname)];
-  } catch {
-    return paths;
-  }
+  return attempt(() => [...paths, decodeURIComponent(pathname)], paths);
 }
 
 /** The characters that a star may match. */

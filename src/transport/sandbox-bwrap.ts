@@ -15,7 +15,7 @@ import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findHome, type Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
-import { isInside } from '../lib/inside.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 import { isRecord } from '../lib/json.ts';
 import type { SandboxRules } from './sandbox.ts';
 import { isNarrow } from './sandbox-installation.ts';
@@ -73,7 +73,7 @@ export async function confine(program: Program, confinement: Confinement): Promi
   const helper = findHelper(confinement);
   const person = personOf(env);
   const home = confinement.home ?? findHome(env);
-  const project = realOf(confinement.project);
+  const project = realPath(confinement.project);
   const own = program.env ?? {};
   const {
     command,
@@ -81,7 +81,7 @@ export async function confine(program: Program, confinement: Confinement): Promi
     env: more,
   } = confinedLauncher(program, { network: rules.network, person, env: own });
   const words = [...args, ...(confinement.named ?? [])];
-  const view = { rules, command, words, env: own, cwd, project, person, own: realOf(home.dir) };
+  const view = { rules, command, words, env: own, cwd, project, person, own: realPath(home.dir) };
   const folders = writableFolders(rules, { project, person });
   if (folders.some((folder) => !isNarrow(folder, person))) {
     throw unavailable(
@@ -181,7 +181,7 @@ function findHelper({ env, project }: Confinement): string {
   // Searched in our own PATH, never in the project: a project must not provide its own sandbox.
   const folders = ['/usr/bin', '/bin', ...(env['PATH'] ?? '').split(delimiter)];
   const helper = folders
-    .filter((folder) => isAbsolute(folder) && !isInside(realOf(folder), realOf(project)))
+    .filter((folder) => isAbsolute(folder) && !isInside(realPath(folder), realPath(project)))
     .map((folder) => join(folder, 'bwrap'))
     .find((file) => existsSync(file));
   if (helper !== undefined) return helper;
@@ -193,11 +193,7 @@ function findHelper({ env, project }: Confinement): string {
 
 function personOf(env: NodeJS.ProcessEnv): string {
   const named = env['HOME'] ?? '';
-  return isAbsolute(named) ? realOf(named) : homedir();
-}
-
-function realOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
+  return isAbsolute(named) ? realPath(named) : homedir();
 }
 
 function unavailable(why: string, hint: string): PlugboardError {

@@ -4,12 +4,12 @@
  */
 
 import { execFile } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentOutside } from '../lib/find-program.ts';
-import { isInside } from '../lib/inside.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 
 /** Reading settings takes milliseconds. */
 const GIT_MS = 10_000;
@@ -33,7 +33,7 @@ export async function gitPlaces(
   for (const root of new Set([folder, top ?? folder])) addRepository(root, places, most);
   // An absolute path can refer to this folder by another name.
   const named = [...places].flatMap(([path, kind]) =>
-    [path, realOf(path)].map((each) => [each, kind] as const),
+    [path, realPath(path)].map((each) => [each, kind] as const),
   );
   return new Map(named.filter(([path]) => isInside(path, folder)));
 }
@@ -54,7 +54,7 @@ function addRepository(root: string, places: Map<string, PlaceKind>, most: numbe
     }
     places.set(link, 'file');
     // A symbolic link in the path fails the start; following it could loop.
-    if (realOf(path) !== path) continue;
+    if (realPath(path) !== path) continue;
     if (existsSync(join(path, '.gitmodules'))) places.set(join(path, '.gitmodules'), 'file');
     addRepository(path, places, most);
   }
@@ -122,8 +122,4 @@ function textOf(file: string): string {
 
 function withHome(path: string, person: string): string {
   return path.replace(/^~(?=\/|$)/, person);
-}
-
-function realOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }

@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { findProgram, headOf } from '../lib/find-program.ts';
-import { isInside } from '../lib/inside.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 
 /** Symbolic links and interpreters from a name to the program: npx, node, a version manager's link. */
 const MAX_HOPS = 8;
@@ -59,7 +59,7 @@ export function packageOf(path: string, person: string): readonly string[] {
 
 /** True unless the folder is the home folder or contains it. */
 export function isNarrow(folder: string, person: string): boolean {
-  return folder !== sep && !isInside(person, folder) && !isInside(realOf(person), folder);
+  return folder !== sep && !isInside(person, folder) && !isInside(realPath(person), folder);
 }
 
 function placesOf(program: string, person: string): readonly string[] {
@@ -84,7 +84,7 @@ function linkTarget(file: string): string | undefined {
   } catch {
     return undefined;
   }
-  const real = realOf(file);
+  const real = realPath(file);
   return real === file ? undefined : real;
 }
 
@@ -93,12 +93,4 @@ function interpreterOf(file: string, lookup: Lookup): string | undefined {
   const [, interpreter = '', argument] = line ?? [];
   if (!isAbsolute(interpreter)) return undefined;
   return basename(interpreter) === 'env' && argument !== undefined ? locate(argument, lookup) : interpreter;
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -5,7 +5,7 @@
 
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { isInside } from '../lib/inside.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 import type { SandboxRules } from './sandbox.ts';
 import { installationOf, isNarrow, packageOf } from './sandbox-installation.ts';
 import { Mounts } from './sandbox-mounts.ts';
@@ -128,7 +128,7 @@ export function viewOf(options: ViewOptions): Mounts {
   for (const name of TEMPORARY_VARIABLES) {
     const folder = env[name] ?? '';
     if (!isAbsolute(folder) || !isNarrow(folder, person) || mounts.has(folder)) continue;
-    if (existsSync(folder) || !mounts.shows(folder)) mounts.set(realOf(folder), { kind: 'private' });
+    if (existsSync(folder) || !mounts.shows(folder)) mounts.set(realPath(folder), { kind: 'private' });
   }
   hideSecrets(mounts, { person, own, work: [project, cwd] }, everything);
   return mounts;
@@ -191,10 +191,6 @@ function showSystem(mounts: Mounts, path: string): void {
 function pathsIn(words: readonly string[]): readonly string[] {
   const pieces = words.flatMap((word) => [word, ...word.split(/[\s='",;]+/)]);
   return [...new Set(pieces)].filter((piece) => isAbsolute(piece) && existsSync(piece));
-}
-
-function realOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** Keys and logins, which are hidden from every confined process; relative to the user's home folder. */

@@ -1,6 +1,7 @@
 /** Reads files as text: detection of binary files, and size limits. */
 
 import { readSync } from 'node:fs';
+import { attempt } from '../lib/attempt.ts';
 import type { OpenFile } from './open-file.ts';
 import { badPath } from './workspace-errors.ts';
 
@@ -36,9 +37,5 @@ export function readWhole({ fd, stats }: OpenFile): Buffer | undefined {
 
 /** Decodes text that can be written back byte for byte; undefined if it is not UTF-8. */
 export function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), undefined);
 }

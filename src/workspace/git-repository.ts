@@ -1,8 +1,10 @@
 /** Checks that a repository belongs to the project: a `.git` that leads to another one would expose its files. */
 
-import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
+import { type Dirent, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
+import { isInside, realPath } from '../lib/inside.ts';
 import type { Root } from './confined-root.ts';
 import type { ScopedEntry } from './git-config.ts';
 
@@ -19,15 +21,14 @@ export interface Repository {
 
 /** Throws if git would read files of another project. */
 export function checkRepository(root: Root, { top, gitDir, commonDir, entries }: Repository): void {
-  const [git, common] = [real(gitDir), real(commonDir)];
-  const isBelowTop = root.path === top || isIn(top, root.path);
-  if (!isBelowTop) throw foreign(gitDir);
+  const [git, common] = [realPath(gitDir), realPath(commonDir)];
+  if (!isInside(root.path, top)) throw foreign(gitDir);
   const isWithin = isIn(top, git) && isIn(top, common);
   if (!isWithin && !isWorktree(top, git, common) && !isSubmodule(git, common, entries)) throw foreign(gitDir);
   // A setting can move the working tree to a parent folder; then that folder has no `.git` of this repository.
   if (!pointsTo(join(top, '.git'), git)) throw foreign(gitDir);
   for (const folder of new Set([git, common])) {
-    const stray = PARTS.find((part) => !isIn(folder, real(join(folder, part))));
+    const stray = PARTS.find((part) => !isIn(folder, realPath(join(folder, part))));
     if (stray !== undefined) throw foreign(join(folder, stray));
   }
   const stray = strayObjects(common);
@@ -36,13 +37,11 @@ export function checkRepository(root: Root, { top, gitDir, commonDir, entries }:
 
 /** Whether a `.git` is this folder, or a file that names it. */
 function pointsTo(link: string, git: string): boolean {
-  if (real(link) === git) return true;
-  try {
+  if (realPath(link) === git) return true;
+  return attempt(() => {
     const [, path = ''] = /^gitdir: (.+?)\s*$/.exec(readFileSync(link, 'utf8')) ?? [];
-    return real(resolve(dirname(link), path)) === git;
-  } catch {
-    return false;
-  }
+    return realPath(resolve(dirname(link), path)) === git;
+  }, false);
 }
 
 /** Returns a path through which git would read objects of another repository: an alternates list, or a link. */
@@ -53,7 +52,7 @@ function strayObjects(common: string): string | undefined {
   if (list !== undefined) return list;
   const folders = ['', ...foldersOf(objects)].map((name) => join(objects, name));
   for (const folder of folders) {
-    const link = linksOf(folder).find((path) => !isIn(common, real(path)));
+    const link = linksOf(folder).find((path) => !isIn(common, realPath(path)));
     if (link !== undefined) return link;
   }
   return undefined;
@@ -63,7 +62,7 @@ function strayObjects(common: string): string | undefined {
 function isOwnStore(list: string, objects: string): boolean {
   const lines = readFileSync(list, 'utf8').split('\n');
   return lines.every(
-    (line) => line === '' || line.startsWith('#') || real(resolve(objects, line)) === objects,
+    (line) => line === '' || line.startsWith('#') || realPath(resolve(objects, line)) === objects,
   );
 }
 
@@ -76,22 +75,16 @@ function linksOf(folder: string): readonly string[] {
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(folder, { withFileTypes: true }), []);
 }
 
 /** True for a linked working tree: the repository refers back to it. */
 function isWorktree(top: string, git: string, common: string): boolean {
   if (dirname(git) !== join(common, 'worktrees')) return false;
-  try {
+  return attempt(() => {
     const back = readFileSync(join(git, 'gitdir'), 'utf8').trim();
-    return real(dirname(resolve(git, back))) === top;
-  } catch {
-    return false;
-  }
+    return realPath(dirname(resolve(git, back))) === top;
+  }, false);
 }
 
 /** True for a submodule: its repository names its working tree, in which git has found us. */
@@ -100,15 +93,7 @@ function isSubmodule(git: string, common: string, entries: readonly ScopedEntry[
 }
 
 function isIn(folder: string, path: string): boolean {
-  return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path; // it does not exist, so nothing is read from it
-  }
+  return path !== folder && isInside(path, folder);
 }
 
 function foreign(path: string): PlugboardError {

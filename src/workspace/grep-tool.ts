@@ -2,6 +2,7 @@
 
 import { type Tool, tool } from '../kit/definitions.ts';
 import type { ToolResult } from '../kit/handler-results.ts';
+import { attempt } from '../lib/attempt.ts';
 import type { Place } from './confined-root.ts';
 import { ownFiles } from './glob-tool.ts';
 import { withFile } from './open-file.ts';
@@ -156,7 +157,7 @@ function insideOnly(root: Workspace['root'], { real }: Place, found: Searched): 
   const isInside = (path: string): boolean => {
     const known = verdicts.get(path);
     if (known !== undefined) return known;
-    const verdict = leadsInside(root, `${real}/${path}`);
+    const verdict = attempt(() => root.locate(`${real}/${path}`), undefined) !== undefined;
     verdicts.set(path, verdict);
     return verdict;
   };
@@ -165,15 +166,6 @@ function insideOnly(root: Workspace['root'], { real }: Place, found: Searched): 
     files: found.files.filter(isInside),
     rows: found.rows.filter(({ path }) => isInside(path)),
   };
-}
-
-function leadsInside(root: Workspace['root'], path: string): boolean {
-  try {
-    root.locate(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function resultOf(found: Searched, named: (path: string) => string, job: GrepJob): ToolResult {

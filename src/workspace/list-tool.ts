@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { type Tool, tool } from '../kit/definitions.ts';
+import { attempt } from '../lib/attempt.ts';
 import type { PinnedFolder } from './pinned-folder.ts';
 import { answer, readOnly, type Workspace } from './workspace-context.ts';
 import { asFileError } from './workspace-errors.ts';
@@ -94,7 +95,8 @@ function collect(folder: PinnedFolder, { prefix, depth, entries, signal }: Colle
     const type = typeOf(stats);
     entries.push({ path, type, ...(type === 'file' ? { size: stats.size } : {}) });
     if (type !== 'folder' || depth <= 1 || CLOSED_FOLDERS.has(name)) continue;
-    const child = enterChild(folder, name);
+    // A folder that cannot be read, or was replaced since, is listed but not opened.
+    const child = attempt(() => folder.child(name), undefined);
     if (child === undefined) continue;
     try {
       const all = collect(child, { prefix: `${path}/`, depth: depth - 1, entries, signal });
@@ -104,15 +106,6 @@ function collect(folder: PinnedFolder, { prefix, depth, entries, signal }: Colle
     }
   }
   return true;
-}
-
-/** A folder that cannot be read, or was replaced since, is listed but not opened. */
-function enterChild(folder: PinnedFolder, name: string): PinnedFolder | undefined {
-  try {
-    return folder.child(name);
-  } catch {
-    return undefined;
-  }
 }
 
 function typeOf(stats: Stats): Entry['type'] {

@@ -1,7 +1,10 @@
 /** Finds the programs of tools on the search path, never in the project: programs of a project are not run. */
 
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { attempt } from '../lib/attempt.ts';
+import { isExecutable } from '../lib/find-program.ts';
+import { realPath } from '../lib/inside.ts';
 import type { Root } from './confined-root.ts';
 
 const SUFFIX = process.platform === 'win32' ? '.exe' : '';
@@ -23,19 +26,11 @@ export function findPrograms(root: Root, searchPath: string): Programs {
 export function foldersOutside(root: Root, searchPath: string): readonly string[] {
   return searchPath.split(delimiter).filter((folder) => {
     if (!isAbsolute(folder) || root.contains(folder)) return false;
-    try {
-      return !root.contains(realpathSync(folder));
-    } catch {
-      return false; // it does not exist
-    }
+    // A folder that does not exist is left out.
+    return attempt(() => !root.contains(realpathSync(folder)), false);
   });
 }
 
 function isProgram(file: string, root: Root): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile() && !root.contains(file) && !root.contains(realpathSync(file));
-  } catch {
-    return false;
-  }
+  return isExecutable(file) && !root.contains(file) && !root.contains(realPath(file));
 }

@@ -6,6 +6,7 @@ import { closeSync, readdirSync } from 'node:fs';
 import { posix, sep } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import picomatch from 'picomatch';
+import { attempt } from '../lib/attempt.ts';
 import { Root } from './confined-root.ts';
 import { isBinary, readWhole } from './file-text.ts';
 import { openIn } from './open-file.ts';
@@ -137,11 +138,7 @@ function postRows(path: string, lines: readonly string[], hits: readonly number[
 
 /** Returns undefined for links, pipes and unreadable files. */
 function tryOpen(folder: PinnedFolder, name: string): ReturnType<typeof openIn> | undefined {
-  try {
-    return openIn(folder, name, name);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => openIn(folder, name, name), undefined);
 }
 
 function* walkAll({ root, folder, includeIgnored }: Job): Generator<Found> {
@@ -162,7 +159,7 @@ function* walk(folder: PinnedFolder, prefix: string, all: boolean, depth: number
     if (entry.isFile()) yield { path: `${prefix}${name}`, folder, name };
     const isClosed = name === GIT_FOLDER || (name === PACKAGES_FOLDER && !all);
     if (!entry.isDirectory() || isClosed || depth <= 1) continue;
-    const child = tryEnter(() => folder.child(name));
+    const child = attempt(() => folder.child(name), undefined);
     if (child === undefined) continue;
     try {
       yield* walk(child, `${prefix}${name}/`, all, depth - 1);
@@ -183,20 +180,12 @@ function* listed({ root, folder, includeIgnored }: Job, files: readonly string[]
       const parent = posix.dirname(path);
       if (parent !== at) {
         open?.close();
-        open = tryEnter(() => boundary.enter(boundary.locate(`${folder}${sep}${parent}`)));
+        open = attempt(() => boundary.enter(boundary.locate(`${folder}${sep}${parent}`)), undefined);
         at = parent;
       }
       if (open !== undefined) yield { path, folder: open, name: posix.basename(path) };
     }
   } finally {
     open?.close();
-  }
-}
-
-function tryEnter(enter: () => PinnedFolder): PinnedFolder | undefined {
-  try {
-    return enter();
-  } catch {
-    return undefined;
   }
 }

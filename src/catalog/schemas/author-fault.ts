@@ -1,6 +1,7 @@
 /** Finds what is wrong in a JSON Schema of a program's author; schemas of servers are taken as they are. */
 
 import { isRecord } from '../../lib/json.ts';
+import { parsePattern } from '../../lib/pattern-cost.ts';
 import { followPointer } from './pointer.ts';
 import { JSON_TYPES } from './schema-node.ts';
 
@@ -13,13 +14,7 @@ const rule =
   (value) =>
     fits(value) ? undefined : expected;
 const isSchema = (value: unknown): boolean => isRecord(value) || typeof value === 'boolean';
-const isRegExp = (value: unknown): boolean => {
-  try {
-    return typeof value === 'string' && new RegExp(value, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
-};
+const isRegExp = (value: unknown): boolean => typeof value === 'string' && parsePattern(value) !== undefined;
 
 const schema = rule('a schema', isSchema);
 const schemas = rule('a list of schemas', (value) => Array.isArray(value) && value.every(isSchema));

@@ -1,6 +1,7 @@
 /** Parses the keywords of one schema that need no context: types, values, bounds and texts. */
 
 import { isRecord } from '../../lib/json.ts';
+import { parsePattern } from '../../lib/pattern-cost.ts';
 import {
   JSON_TYPES,
   type JsonType,
@@ -123,7 +124,7 @@ export function readLimits(raw: Record<string, unknown>): SchemaNode['limits'] {
   for (const key of TEXT_LIMITS) {
     const value = raw[key];
     if (typeof value !== 'string' || value === '' || value.length > MAX_PATTERN_CHARS) continue;
-    if (key !== 'pattern' || compiles(value)) limits.set(key, value);
+    if (key !== 'pattern' || parsePattern(value) !== undefined) limits.set(key, value);
   }
   if (raw['uniqueItems'] === true) limits.set('uniqueItems', true);
   return limits;
@@ -132,16 +133,6 @@ export function readLimits(raw: Record<string, unknown>): SchemaNode['limits'] {
 export function hasKeyIn(raw: Readonly<Record<string, unknown>>, keys: ReadonlySet<string>): boolean {
   for (const key in raw) if (keys.has(key)) return true;
   return false;
-}
-
-/** Compiles the pattern without running it, so a costly pattern has no effect here (A18). */
-function compiles(pattern: string): boolean {
-  try {
-    new RegExp(pattern, 'u');
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const TEXTS = ['default', 'examples', 'enum', 'const', 'required'] as const;

@@ -1,5 +1,7 @@
 /** Resolves a `$ref` within its own schema. Never fetches anything (A18). */
 
+import { attempt } from '../../lib/attempt.ts';
+
 /** Returns the target; undefined if the reference leaves the document or has no target. */
 export function followPointer(root: unknown, ref: string): { readonly target: unknown } | undefined {
   if (ref === '#' || ref === '') return { target: root };
@@ -16,9 +18,5 @@ export function followPointer(root: unknown, ref: string): { readonly target: un
 }
 
 function unescapeToken(token: string): string | undefined {
-  try {
-    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'), undefined);
 }

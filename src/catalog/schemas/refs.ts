@@ -124,11 +124,7 @@ export function remoteRef(root: Schema): string | undefined {
 }
 
 function resolved(reference: string, base: string): string | undefined {
-  try {
-    return new URL(reference, base).href;
-  } catch {
-    return undefined;
-  }
+  return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
 }
 
 function pointed(root: Schema, reference: string): unknown {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PlugboardError } from '../../errors.ts';
+import { attempt } from '../../lib/attempt.ts';
 import { FEATURES } from './features.ts';
 import type { WordVectors } from './word-vectors.ts';
 
@@ -42,11 +43,7 @@ export function loadModel(): SearchModel | undefined {
 
 /** `place` throws for a module without an address, as in a CommonJS bundle. */
 function readIfThere(place: () => URL | string): Uint8Array | undefined {
-  try {
-    return readFileSync(place());
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(place()), undefined);
 }
 
 function bundleFolder(): string {
