@@ -9,6 +9,7 @@ import type { Provider } from '../catalog/schemas/provider-profile.ts';
 import type { JsonSchema } from '../catalog/schemas/write-schema.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord } from '../lib/json.ts';
 import type {
   AdapterHost,
@@ -274,11 +275,7 @@ export class Toolbox<Definition> {
   }
 
   #convert(tool: Tool): Converted {
-    const known = this.#converted.get(tool.inputSchema);
-    if (known !== undefined) return known;
-    const converted = this.#convertNow(tool.inputSchema);
-    this.#converted.set(tool.inputSchema, converted);
-    return converted;
+    return getOrMake(this.#converted, tool.inputSchema, () => this.#convertNow(tool.inputSchema));
   }
 
   #convertNow(schema: unknown): Converted {

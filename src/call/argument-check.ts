@@ -9,6 +9,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { followPointer } from '../catalog/schemas/pointer.ts';
 import { dialectOf } from '../catalog/schemas/schema-dialect.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { nearest } from '../lib/nearest.ts';
 import { parsePattern, patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
@@ -108,14 +109,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     }
   };
   return {
-    checkFor(schema) {
-      let check = compiled.get(schema);
-      if (check === undefined) {
-        check = compile(schema);
-        compiled.set(schema, check);
-      }
-      return check;
-    },
+    checkFor: (schema) => getOrMake(compiled, schema, () => compile(schema)),
   };
 }
 

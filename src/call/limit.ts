@@ -2,6 +2,7 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Call, Handler, Stage } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
 
@@ -19,11 +20,7 @@ export const limit: Stage = (_context, next) => {
     const { tool, connection, entry } = resolvedCall(call);
     // `readOnlyHint` is only believed from a server that the user trusts.
     if (entry.trusted === true && tool.annotations?.readOnlyHint === true) return next(call);
-    let lane = lanes.get(connection);
-    if (lane === undefined) {
-      lane = { running: 0, waiting: [] };
-      lanes.set(connection, lane);
-    }
+    const lane = getOrMake(lanes, connection, () => ({ running: 0, waiting: [] }));
     if (lane.running >= MAX_CALLS_PER_SERVER) return wait(lane, call, next);
     lane.running += 1;
     return run(lane, call, next);

@@ -16,6 +16,7 @@ import { abortable } from '../connection/alarm.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { attempt } from '../lib/attempt.ts';
 import { signalOf } from '../lib/cancellation.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { approve, OWN } from './approve.ts';
@@ -53,12 +54,7 @@ export function createResourceHandler(context: CallContext): Handler {
       call.tool = { ...READ, server: OWN, tool: READ_METHOD };
       return read(call);
     }
-    let ruleNames = names.get(server);
-    if (ruleNames === undefined) {
-      ruleNames = resourceRuleNames(server);
-      names.set(server, ruleNames);
-    }
-    call.names = ruleNames;
+    call.names = getOrMake(names, server, () => resourceRuleNames(server));
     call.tool = { ...READ, server, tool: READ_METHOD };
     call.connection = context.connection(server, call.session);
     return read(call);

@@ -15,6 +15,7 @@ import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Cancellable, whileOpen } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Call, Handler, Stage } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
 import {
@@ -296,11 +297,7 @@ export class SessionRouter {
   }
 
   #queueAt(connection: Connection): SessionQueue {
-    const known = this.#queues.get(connection);
-    if (known !== undefined) return known;
-    const queue = new SessionQueue();
-    this.#queues.set(connection, queue);
-    return queue;
+    return getOrMake(this.#queues, connection, () => new SessionQueue());
   }
 
   #dedicatedOrThrow(processes: ServerProcesses, party: Party, reason: DedicatedReason): Connection {

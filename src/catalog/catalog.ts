@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntryBase } from '../config/entry.ts';
 import type { Era } from '../connection/eras.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { RuleNames, Spellings } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanRecord, cleanSchema } from '../policy/clean-value.ts';
@@ -191,8 +192,10 @@ export class Catalog {
       [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
     );
     // Named before filtering, so that hiding a tool does not rename others.
-    const names = new FormTables(keys, this.#reserved);
-    const own = names.of(this.naming);
+    const tables = new Map<NameForm, NameTable>();
+    const tableOf: TableOf = (form) =>
+      getOrMake(tables, form, () => assignNames(keys, form, { reserved: this.#reserved }));
+    const own = tableOf(this.naming);
     const tools: Tool[] = [];
     const byName = new Map<string, Tool>();
     const heldByName = new Map<string, ToolKey>();
@@ -212,7 +215,7 @@ export class Catalog {
     }
     /** Converts a name in another form to the host's own form. */
     const respelled = (name: string): string => {
-      const key = names.of('gateway').keyOf(name) ?? names.of('mcp__').keyOf(name);
+      const key = tableOf('gateway').keyOf(name) ?? tableOf('mcp__').keyOf(name);
       return (key === undefined ? undefined : own.nameOf(key.server, key.tool)) ?? '';
     };
     const find = (name: string): Tool | undefined => {
@@ -230,39 +233,14 @@ export class Catalog {
       find,
       findHeld: (name) =>
         heldByName.size === 0 ? undefined : (heldByName.get(name) ?? heldByName.get(respelled(name))),
-      nameOf: ({ server, tool }, form) => names.of(form).nameOf(server, tool),
-      ruleNames: (key) => {
-        let found = rules.get(key);
-        if (found === undefined) {
-          found = new ToolRuleNames(key, names);
-          rules.set(key, found);
-        }
-        return found;
-      },
+      nameOf: ({ server, tool }, form) => tableOf(form).nameOf(server, tool),
+      ruleNames: (key) => getOrMake(rules, key, () => new ToolRuleNames(key, tableOf)),
     };
   }
 }
 
-/** Creates the name table of each form on first use: most hosts need one. */
-class FormTables {
-  readonly #keys: readonly ToolKey[];
-  readonly #reserved: readonly string[];
-  readonly #tables = new Map<NameForm, NameTable>();
-
-  constructor(keys: readonly ToolKey[], reserved: readonly string[]) {
-    this.#keys = keys;
-    this.#reserved = reserved;
-  }
-
-  of(form: NameForm): NameTable {
-    let table = this.#tables.get(form);
-    if (table === undefined) {
-      table = assignNames(this.#keys, form, { reserved: this.#reserved });
-      this.#tables.set(form, table);
-    }
-    return table;
-  }
-}
+/** Returns the name table of a form, created on first use: most hosts need one. */
+type TableOf = (form: NameForm) => NameTable;
 
 /**
  * Names for rule matching, created on first use because most hosts have no rules. A tool that has left the catalog has
@@ -271,15 +249,15 @@ class FormTables {
 class ToolRuleNames implements RuleNames {
   readonly rule: string;
   readonly #key: ToolKey;
-  readonly #tables: FormTables;
+  readonly #tableOf: TableOf;
   #assigned: Spellings | undefined;
   #all: Spellings | undefined;
 
-  constructor(key: ToolKey, tables: FormTables) {
+  constructor(key: ToolKey, tableOf: TableOf) {
     const { server, tool } = key;
     this.#key = key;
-    this.#tables = tables;
-    this.rule = tables.of('mcp__').nameOf(server, tool) ?? plainName(server, tool, 'mcp__');
+    this.#tableOf = tableOf;
+    this.rule = tableOf('mcp__').nameOf(server, tool) ?? plainName(server, tool, 'mcp__');
   }
 
   get assigned(): Spellings {
@@ -299,7 +277,7 @@ class ToolRuleNames implements RuleNames {
   }
 
   #assignedIn(form: NameForm): readonly string[] {
-    const name = this.#tables.of(form).nameOf(this.#key.server, this.#key.tool);
+    const name = this.#tableOf(form).nameOf(this.#key.server, this.#key.tool);
     return name === undefined ? [] : [name];
   }
 }

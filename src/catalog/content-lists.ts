@@ -7,6 +7,7 @@ import type { ListKind } from '../connection/listing.ts';
 import { freshForMs, Refresher } from '../connection/refresh.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { cleanValue } from '../policy/clean-value.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
 import type { PinnedPart } from '../policy/pins.ts';
@@ -140,14 +141,11 @@ export class ContentList<T> {
   }
 
   #refresherOf(connection: Connection): Refresher {
-    let refresher = this.#refreshers.get(connection);
-    if (refresher === undefined) {
+    return getOrMake(this.#refreshers, connection, () => {
       const { clock } = this.#options;
       const readAt = this.#last.get(connection)?.at;
-      refresher = new Refresher({ clock, readAt, run: () => this.#refresh(connection) });
-      this.#refreshers.set(connection, refresher);
-    }
-    return refresher;
+      return new Refresher({ clock, readAt, run: () => this.#refresh(connection) });
+    });
   }
 
   /** True if the list changed. If the request fails, the last good list is kept. */

@@ -1,5 +1,6 @@
 /** Detects servers that keep the state of one session in their process, so that sessions must not share it. */
 
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isStdio, type ServerEntry, type StdioEntry } from './entry.ts';
 
 /**
@@ -21,12 +22,7 @@ const known = new WeakMap<ServerEntry, boolean>();
 
 /** Returns the entry's setting, else the default for its program. */
 export function isShareable(entry: ServerEntry): boolean {
-  let isShared = known.get(entry);
-  if (isShared === undefined) {
-    isShared = entry.shared ?? keepsNoState(entry);
-    known.set(entry, isShared);
-  }
-  return isShared;
+  return getOrMake(known, entry, () => entry.shared ?? keepsNoState(entry));
 }
 
 function keepsNoState(entry: ServerEntry): boolean {

@@ -2,6 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
@@ -34,11 +35,7 @@ export function createSampleLimits(clock: Clock): SampleLimits {
   const members = new Map<string, { open: number; readonly times: number[] }>();
   return {
     enter(server, call) {
-      let member = members.get(server);
-      if (member === undefined) {
-        member = { open: 0, times: [] };
-        members.set(server, member);
-      }
+      const member = getOrMake(members, server, () => ({ open: 0, times: [] }));
       const { times } = member;
       const now = clock.now();
       while (times[0] !== undefined && times[0] <= now - RATE_WINDOW_MS) times.shift();

@@ -11,6 +11,7 @@ import { limitsFor } from '../config/limits.ts';
 import { isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { environmentOutside } from '../lib/find-program.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Network } from '../policy/network.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { SecretStore } from '../secrets/store.ts';
@@ -172,11 +173,7 @@ export class HostAuth {
     const { accountOf } = await import('../auth/account.ts');
     const account = accountOf(spec, entry);
     const key = JSON.stringify([account.owner, account.issuer]);
-    const known = this.#logins.get(key);
-    if (known !== undefined) return known;
-    const opened = this.#openLogins(account);
-    this.#logins.set(key, opened);
-    return opened;
+    return getOrMake(this.#logins, key, () => this.#openLogins(account));
   }
 
   async #openLogins(account: Account): Promise<Logins> {

@@ -5,6 +5,7 @@ import type { Tool } from '../catalog/tool.ts';
 import type { Host } from '../host/host.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Traffic } from './traffic.ts';
 
 export const MAX_KEPT_CALLS = 10_000;
@@ -127,11 +128,7 @@ export class RecentCalls {
   }
 
   #costOf(tool: Tool): number {
-    const known = this.#costs.get(tool.inputSchema);
-    if (known !== undefined) return known;
-    const cost = definitionCost(tool);
-    this.#costs.set(tool.inputSchema, cost);
-    return cost;
+    return getOrMake(this.#costs, tool.inputSchema, () => definitionCost(tool));
   }
 }
 

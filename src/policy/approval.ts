@@ -3,6 +3,7 @@
 import picomatch from 'picomatch';
 import type { Approval, Permissions, ServerSpec, Settings } from '../config/entry.ts';
 import { isForeign } from '../config/scopes.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 
 /** Annotations of a server's tool; used only if the user marked the server as trusted. */
 export interface Hints {
@@ -149,14 +150,8 @@ export function ruleMatcher(rule: string): (names: Spellings) => boolean {
 function compile(rules: readonly string[]): Matcher {
   const matchers = rules.map((rule) => ({ rule, matches: ruleMatcher(rule) }));
   const known = new WeakMap<Spellings, { readonly rule: string | undefined }>();
-  return (names) => {
-    let found = known.get(names);
-    if (found === undefined) {
-      found = { rule: matchers.find(({ matches }) => matches(names))?.rule };
-      known.set(names, found);
-    }
-    return found.rule;
-  };
+  return (names) =>
+    getOrMake(known, names, () => ({ rule: matchers.find(({ matches }) => matches(names))?.rule })).rule;
 }
 
 function matching(
@@ -165,10 +160,5 @@ function matching(
   which: 'assigned' | 'all',
 ): string | undefined {
   if (rules === undefined || rules.length === 0) return undefined;
-  let match = compiled.get(rules);
-  if (match === undefined) {
-    match = compile(rules);
-    compiled.set(rules, match);
-  }
-  return match(names[which]);
+  return getOrMake(compiled, rules, () => compile(rules))(names[which]);
 }

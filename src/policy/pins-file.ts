@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Home } from '../config/home.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord, parseRecord } from '../lib/json.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
@@ -127,13 +128,11 @@ export class PinBook {
   get(key: string): PinRecord | undefined {
     const line = this.#lines.get(key);
     if (line === undefined) return undefined;
-    let record = this.#records.get(key);
-    if (record === undefined) {
-      record = asRecord(JSON.parse(line.json));
+    return getOrMake(this.#records, key, () => {
+      const record = asRecord(JSON.parse(line.json));
       if (record === undefined) throw new Error(`the pins under ${key} are broken`);
-      this.#records.set(key, record);
-    }
-    return record;
+      return record;
+    });
   }
 
   with(key: string, record: PinRecord): PinBook {

@@ -7,28 +7,22 @@ import { type HandedOn, passedMeta, without } from '../connection/handed-on.ts';
 import { type ClientInfo, DEFAULT_LEVEL, type Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { PlugboardError } from '../errors.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord } from '../lib/json.ts';
 import type { QuestionQueue } from './client-questions.ts';
 import { errorText, failureOf, passedFailure } from './gateway-failure.ts';
+
+function declaredOf({ name, inputSchema }: Tool): readonly (readonly [string, readonly ParamHeader[]])[] {
+  const headers = readParamHeaders(inputSchema);
+  return headers.ok && headers.declared.length > 0 ? [[name, headers.declared]] : [];
+}
 
 /** Returns the arguments that each tool also expects in headers, for the few that have any; read once for each list. */
 export function createParamHeaders(): (
   tools: readonly Tool[],
 ) => ReadonlyMap<string, readonly ParamHeader[]> {
   const read = new WeakMap<readonly Tool[], ReadonlyMap<string, readonly ParamHeader[]>>();
-  return (tools) => {
-    let found = read.get(tools);
-    if (found === undefined) {
-      found = new Map(
-        tools.flatMap(({ name, inputSchema }) => {
-          const headers = readParamHeaders(inputSchema);
-          return headers.ok && headers.declared.length > 0 ? [[name, headers.declared] as const] : [];
-        }),
-      );
-      read.set(tools, found);
-    }
-    return found;
-  };
+  return (tools) => getOrMake(read, tools, () => new Map(tools.flatMap(declaredOf)));
 }
 
 export interface RequestedCall {

@@ -3,6 +3,7 @@
 import { type Tool, tool } from '../kit/definitions.ts';
 import type { ToolResult } from '../kit/handler-results.ts';
 import { attempt } from '../lib/attempt.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Place } from './confined-root.ts';
 import { ownFiles } from './glob-tool.ts';
 import { withFile } from './open-file.ts';
@@ -154,13 +155,9 @@ async function search(workspace: Workspace, target: Target, job: GrepJob, call: 
 /** Filters the results of ripgrep, which uses paths: removes files that were replaced by links during the search. */
 function insideOnly(root: Workspace['root'], { real }: Place, found: Searched): Searched {
   const verdicts = new Map<string, boolean>();
-  const isInside = (path: string): boolean => {
-    const known = verdicts.get(path);
-    if (known !== undefined) return known;
-    const verdict = attempt(() => root.locate(`${real}/${path}`), undefined) !== undefined;
-    verdicts.set(path, verdict);
-    return verdict;
-  };
+  const leadsInside = (path: string): boolean =>
+    attempt(() => root.locate(`${real}/${path}`), undefined) !== undefined;
+  const isInside = (path: string): boolean => getOrMake(verdicts, path, () => leadsInside(path));
   return {
     ...found,
     files: found.files.filter(isInside),

@@ -1,5 +1,6 @@
 /** Finds candidate tools for a query, lexically and semantically, and computes their features. */
 
+import { getOrMake } from '../../lib/get-or-make.ts';
 import type { Tool } from '../tool.ts';
 import { Bm25f, type FieldTerms } from './bm25f.ts';
 import { featuresOf } from './features.ts';
@@ -82,12 +83,9 @@ export class Matcher {
   }
 
   profile(position: number): Profile {
-    let profile = this.#profiles.get(position);
-    if (!profile) {
-      profile = profileOf(this.#documents[position] ?? [], this.vocabulary);
-      this.#profiles.set(position, profile);
-    }
-    return profile;
+    return getOrMake(this.#profiles, position, () =>
+      profileOf(this.#documents[position] ?? [], this.vocabulary),
+    );
   }
 
   #semantic(question: Question): Float32Array {

@@ -9,6 +9,7 @@ import { isAtLeast } from '../../connection/log-levels.ts';
 import { createHost, type Host } from '../../host/host.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { realPath } from '../../lib/inside.ts';
 import type { Traffic } from '../../manage/traffic.ts';
 import { loadEffective } from '../../policy/effective.ts';
@@ -108,13 +109,12 @@ export class SharedHost implements ProcessOwner {
 
   /** Returns the gateway for MCP clients; one for each approval mode. */
   gateway(host: Host, approvals: Approvals): Gateway {
-    let gateway = this.#gateways.get(approvals);
-    if (gateway === undefined) {
-      const { clock, traffic } = this.#options;
-      gateway = new Gateway(host, { approvals, clock, approvalQueue: traffic.approvalQueue });
-      this.#gateways.set(approvals, gateway);
-    }
-    return gateway;
+    const { clock, traffic } = this.#options;
+    return getOrMake(
+      this.#gateways,
+      approvals,
+      () => new Gateway(host, { approvals, clock, approvalQueue: traffic.approvalQueue }),
+    );
   }
 
   hold(): () => void {
