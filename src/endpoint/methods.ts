@@ -58,40 +58,16 @@ export function rowOf<Client>(
 /** The methods that every endpoint implements, whatever its backend. */
 export const SHARED_METHODS: MethodTable<ClientConnection> = {
   requests: new Map<string, Method<ClientConnection>>([
-    [
-      'server/discover',
-      { era: 'modern', cached: true, answer: (clientConnection) => clientConnection.discover() },
-    ],
-    [
-      'subscriptions/listen',
-      { era: 'modern', work: (clientConnection, params, work) => clientConnection.listen(params, work) },
-    ],
-    [
-      'initialize',
-      { era: 'legacy', answer: (clientConnection, params) => clientConnection.initialize(params) },
-    ],
+    ['server/discover', { era: 'modern', cached: true, answer: (client) => client.discover() }],
+    ['subscriptions/listen', { era: 'modern', work: (client, params, work) => client.listen(params, work) }],
+    ['initialize', { era: 'legacy', answer: (client, params) => client.initialize(params) }],
     ['ping', { era: 'legacy', answer: () => ({}) }],
-    [
-      'logging/setLevel',
-      { era: 'legacy', answer: (clientConnection, { level }) => clientConnection.setLevel(level) },
-    ],
-    [
-      'resources/subscribe',
-      {
-        era: 'legacy',
-        answer: (clientConnection, { uri }, clientInfo) => clientConnection.subscribe(uri, clientInfo),
-      },
-    ],
-    [
-      'resources/unsubscribe',
-      { era: 'legacy', answer: (clientConnection, { uri }) => clientConnection.unsubscribe(uri) },
-    ],
+    ['logging/setLevel', { era: 'legacy', answer: (client, { level }) => client.setLevel(level) }],
+    ['resources/subscribe', { era: 'legacy', answer: (client, { uri }, who) => client.subscribe(uri, who) }],
+    ['resources/unsubscribe', { era: 'legacy', answer: (client, { uri }) => client.unsubscribe(uri) }],
   ]),
   notifications: new Map<string, NotificationRow<ClientConnection>>([
-    ['notifications/initialized', { notified: (clientConnection) => clientConnection.ready() }],
-    [
-      'notifications/cancelled',
-      { notified: (clientConnection, params) => clientConnection.cancelled(params) },
-    ],
+    ['notifications/initialized', { notified: (client) => client.ready() }],
+    ['notifications/cancelled', { notified: (client, params) => client.cancelled(params) }],
   ]),
 };

@@ -29,7 +29,8 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   request.on('end', () => {
     const [first] = chunks;
     const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-    done(readMessage(whole.toString('utf8')) ?? { status: 400 });
+    const value = readMessage(whole.toString('utf8'));
+    done(value === undefined ? { status: 400 } : { value });
   });
 }
 
@@ -40,17 +41,15 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
 /** A long integer after the name of a member that holds an id. A quotation mark inside a string is escaped. */
 const LARGE_IDS = /(?<!\\)("(?:id|requestId|progressToken)"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
-/** Parses a message, with ids as they were written. */
-export function readMessage(text: string): { readonly value: unknown } | undefined {
-  const read = readJson(text);
-  if (read === undefined) return undefined;
-  const { value } = read;
+/** Parses a message, with ids as they were written; undefined if it cannot be parsed. */
+export function readMessage(text: string): unknown {
+  const value = readJson(text);
   const frames = Array.isArray(value) ? value : [value];
-  if (!frames.some(hasLargeId)) return read;
+  if (!frames.some(hasLargeId)) return value;
   const marked = readJson(text.replaceAll(LARGE_IDS, `$1"${EXACT_NUMBER_MARK.replace('\0', '\\u0000')}$2"`));
-  const exact = Array.isArray(marked?.value) ? marked.value : [marked?.value];
+  const exact = Array.isArray(marked) ? marked : [marked];
   const joined = frames.map((frame: unknown, at) => withIds(frame, exact[at]));
-  return { value: Array.isArray(value) ? joined : joined[0] };
+  return Array.isArray(value) ? joined : joined[0];
 }
 
 function isLarge(id: unknown): boolean {

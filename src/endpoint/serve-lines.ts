@@ -184,9 +184,8 @@ export function openLines(
     });
   };
   const readLine = (line: string): void => {
-    const read = readMessage(line);
-    if (read === undefined) return void send(unreadable(line));
-    const { value } = read;
+    const value = readMessage(line);
+    if (value === undefined) return void send(unreadable(line));
     for (const frame of Array.isArray(value) ? value : [value]) {
       if (isRecord(frame) && frame['jsonrpc'] === '2.0') received(frame);
       else send(failure(RPC_INVALID_REQUEST, 'This line is not a JSON-RPC message'));

@@ -29,29 +29,19 @@ export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host/t
 export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;
 
 /** Options of `createHost` that need a disk or a process. */
-type NeedsNode =
-  | 'home'
-  | 'cwd'
-  | 'env'
-  | 'outputs'
-  | 'config'
-  | 'daemon'
-  | 'builtIn'
-  | 'builtInList'
-  | 'borrow'
-  | 'sandbox';
-const NEEDS_NODE: Readonly<Record<NeedsNode, true>> = {
-  home: true,
-  cwd: true,
-  env: true,
-  outputs: true,
-  config: true,
-  daemon: true,
-  builtIn: true,
-  builtInList: true,
-  borrow: true,
-  sandbox: true,
-};
+const NEEDS_NODE = [
+  'home',
+  'cwd',
+  'env',
+  'outputs',
+  'config',
+  'daemon',
+  'builtIn',
+  'builtInList',
+  'borrow',
+  'sandbox',
+] as const;
+type NeedsNode = (typeof NEEDS_NODE)[number];
 
 /** The options of `createHost` that need neither files nor processes. */
 export type RemoteOnlyOptions = Omit<HostOptions, NeedsNode | 'servers'> & {
@@ -106,14 +96,12 @@ function loginByRedirect(login: Host['login']): Host['login'] {
 function checkOptions(options: unknown): void {
   checkHostOptions(options);
   if (!isRecord(options)) return;
-  const unusable = Object.keys(NEEDS_NODE).find((name) => options[name] !== undefined);
+  const unusable = NEEDS_NODE.find((name) => options[name] !== undefined);
   if (unusable !== undefined)
     throw new PlugboardError(
       'CONFIG_INVALID',
       `The option ${unusable} cannot be used with plugboard/remote-only`,
-      {
-        hint: 'It needs a disk or a process: use the entry point plugboard, or leave it out.',
-      },
+      { hint: 'It needs a disk or a process: use the entry point plugboard, or leave it out.' },
     );
   if (!isRecord(options['servers']))
     throw new PlugboardError(

@@ -1,34 +1,24 @@
 /** Tasks of one client of the gateway: the rows `tasks/*`, and calls that become tasks. */
 
 import type { Tool } from '../catalog/tool.ts';
-import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
-import type { QuestionQueue } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
+import type { GatewayClient } from './gateway-client.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';
 import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './gateway-tasks.ts';
-import type { ServedSession } from './served-host.ts';
-
-export interface ClientTasksOptions {
-  /** The tasks of all clients. */
-  readonly tasks: GatewayTasks;
-  readonly clientConnection: ClientConnection;
-  readonly clock: Clock;
-  readonly session: () => ServedSession;
-  readonly approvalQueue: () => QuestionQueue | undefined;
-  readonly passOn: (to: Pick<Work, 'clientInfo' | 'server'>, tool: string) => PassOn;
-}
 
 export class ClientTasks {
-  readonly #options: ClientTasksOptions;
+  /** The tasks of all clients. */
+  readonly #tasks: GatewayTasks;
+  readonly #client: GatewayClient;
 
-  constructor(options: ClientTasksOptions) {
-    this.#options = options;
+  constructor(tasks: GatewayTasks, client: GatewayClient) {
+    this.#tasks = tasks;
+    this.#client = client;
   }
 
   // Implementations of the rows of `methods.ts`.
@@ -54,7 +44,7 @@ export class ClientTasks {
 
   async list({ cursor }: Params, work: Work): Promise<Params> {
     checkTasks(work.clientInfo, 'tasks/list');
-    const all = this.#options.tasks.of(this.#owner);
+    const all = this.#tasks.of(this.#owner);
     const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here');
     const page = all.slice(from, from + TASKS_PAGE);
@@ -71,8 +61,8 @@ export class ClientTasks {
   /** Reports states of a task to a modern client. */
   watch(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe {
     checkTasks(clientInfo, 'subscriptions/listen');
-    const task = this.#options.tasks.find({ taskId }, this.#owner);
-    return task.watch(changed, this.#options.passOn({ clientInfo, server: task.server }, task.tool));
+    const task = this.#tasks.find({ taskId }, this.#owner);
+    return task.watch(changed, this.#client.passOn({ clientInfo, server: task.server }, task.tool));
   }
 
   // Used by calls.
@@ -80,7 +70,6 @@ export class ClientTasks {
   /** Returns a task for a call of a client that accepts tasks; undefined: the call is answered with its result. */
   wanted(tool: Tool | undefined, params: Params, { clientInfo }: Work): GatewayTask | undefined {
     if (tool === undefined) return undefined;
-    const { clientConnection, clock, approvalQueue } = this.#options;
     if (tool.execution === undefined) {
       // A modern client accepts either; a legacy client that requests a task waits for one.
       if (clientInfo.era === 'legacy') throw noTask(tool.name);
@@ -88,23 +77,22 @@ export class ClientTasks {
     }
     const { task } = params;
     const own = clientInfo.era === 'legacy' && isRecord(task) ? task : {};
-    const { name } = tool;
     return new GatewayTask({
-      clientConnection,
+      clientConnection: this.#client.clientConnection,
       clientInfo,
-      clock,
+      clock: this.#client.clock,
       owner: this.#owner,
-      approvalQueue,
+      approvalQueue: () => this.#client.approvalQueue,
       params: own,
-      tool: name,
+      tool: tool.name,
     });
   }
 
   /** Returns the response to a call that became a task, which its client follows from here on. */
   handOn(task: GatewayTask, { clientInfo }: Work, followed: FollowedTask): Params {
     const answer = task.begin(followed);
-    const { tasks, clientConnection } = this.#options;
-    tasks.add(task);
+    const { clientConnection } = this.#client;
+    this.#tasks.add(task);
     const notifyStatus = (state: Params): void =>
       clientConnection.notify('notifications/tasks/status', state);
     if (clientInfo.era === 'legacy') task.watch(notifyStatus, () => ({}));
@@ -113,13 +101,13 @@ export class ClientTasks {
 
   /** Drops the client's tasks, unless it has no session: then the next request of the same principal can find them. */
   leave(): void {
-    if (!this.#options.clientConnection.isStateless) this.#options.tasks.leave(this.#owner);
+    if (!this.#client.clientConnection.isStateless) this.#tasks.leave(this.#owner);
   }
 
   /** The owner of this client's tasks: its session, or the principal if it has none. */
   get #owner(): string {
-    const { isStateless, principal } = this.#options.clientConnection;
-    return isStateless ? `principal ${principal}` : `session ${this.#options.session().id}`;
+    const { isStateless, principal } = this.#client.clientConnection;
+    return isStateless ? `principal ${principal}` : `session ${this.#client.session().id}`;
   }
 
   #with(
@@ -129,9 +117,9 @@ export class ClientTasks {
     act: (task: GatewayTask, passOn: PassOn) => Promise<Params>,
   ): Promise<Params> {
     checkTasks(work.clientInfo, method);
-    const task = this.#options.tasks.find(params, this.#owner);
+    const task = this.#tasks.find(params, this.#owner);
     work.server = task.server;
-    return act(task, this.#options.passOn(work, task.tool)).catch((error: unknown) => {
+    return act(task, this.#client.passOn(work, task.tool)).catch((error: unknown) => {
       throw taskFailure(error);
     });
   }

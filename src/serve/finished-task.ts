@@ -13,21 +13,7 @@ import { RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 const TTL_MS: number = 10 * 60 * 1000;
 
 /** The operations of a client on a task. */
-export type FollowedTask = Pick<
-  ForwardedTask,
-  | 'era'
-  | 'taskId'
-  | 'server'
-  | 'created'
-  | 'get'
-  | 'cancel'
-  | 'update'
-  | 'result'
-  | 'shape'
-  | 'ask'
-  | 'watch'
-  | 'end'
->;
+export type FollowedTask = Omit<ForwardedTask, 'events' | 'questionWork'>;
 
 export function finishedTask(server: string, result: ShapedResult, now: number): FollowedTask {
   const time = new Date(now).toISOString();

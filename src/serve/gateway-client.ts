@@ -12,6 +12,7 @@ import { type ClientInfo, canElicit, type Params } from '../endpoint/client-era.
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import type { ListWait } from '../host/first-lists.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
@@ -21,16 +22,7 @@ import { ClientTasks } from './client-tasks.ts';
 import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts';
 import { finishedTask } from './finished-task.ts';
 import type { Gateway } from './gateway.ts';
-import {
-  complete,
-  getPrompt,
-  listPrompts,
-  listResources,
-  listTemplates,
-  placeOf,
-  readResource,
-  watchable,
-} from './gateway-content.ts';
+import { complete, getPrompt, placeOf, readResource, watchable } from './gateway-content.ts';
 import { urlsFailure } from './gateway-failure.ts';
 import { GATEWAY_METHODS } from './gateway-methods.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
@@ -40,6 +32,9 @@ import { sentResult } from './outgoing/results.ts';
 import { Relisting } from './relisting.ts';
 import { handedOnBy, type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
 import type { ServedSession } from './served-host.ts';
+
+/** Lists the resources, templates or prompts of all servers. */
+export type ContentList = (gateway: Gateway, listWait: ListWait) => Promise<Params>;
 
 export class GatewayClient implements ClientHandler {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
@@ -60,19 +55,12 @@ export class GatewayClient implements ClientHandler {
 
   /** Tasks that this client follows itself. */
   get tasks(): ClientTasks {
-    this.#tasks ??= new ClientTasks({
-      tasks: this.#gateway.tasks,
-      clientConnection: this.clientConnection,
-      clock: this.#gateway.clock,
-      session: () => this.#open(),
-      approvalQueue: () => this.approvalQueue,
-      passOn: (to, tool) => this.#passOn(to, tool),
-    });
+    this.#tasks ??= new ClientTasks(this.#gateway.tasks, this);
     return this.#tasks;
   }
 
   enter(): void {
-    this.#open();
+    this.session();
   }
 
   leave(): void {
@@ -119,19 +107,10 @@ export class GatewayClient implements ClientHandler {
     );
   }
 
-  listResources(params: Params, { client }: ClientInfo): Promise<Params> {
+  /** The list waits for servers that start, as long as this client can wait. */
+  listContent(list: ContentList, params: Params, { client }: ClientInfo): Promise<Params> {
     firstPage(params);
-    return listResources(this.#gateway, this.#gateway.listWait.of(client));
-  }
-
-  listTemplates(params: Params, { client }: ClientInfo): Promise<Params> {
-    firstPage(params);
-    return listTemplates(this.#gateway, this.#gateway.listWait.of(client));
-  }
-
-  listPrompts(params: Params, { client }: ClientInfo): Promise<Params> {
-    firstPage(params);
-    return listPrompts(this.#gateway, this.#gateway.listWait.of(client));
+    return list(this.#gateway, this.#gateway.listWait.of(client));
   }
 
   async call(params: Params, work: Work): Promise<Params> {
@@ -140,7 +119,7 @@ export class GatewayClient implements ClientHandler {
     const wrapped = wrappedCall(requested.args);
     if (wrapped instanceof PlugboardError) return refusedWrapped(wrapped, undefined);
     return this.#callNamed(wrapped, params, work, (error) =>
-      refusedWrapped(error, this.#open().find(wrapped.name)),
+      refusedWrapped(error, this.session().find(wrapped.name)),
     );
   }
 
@@ -173,7 +152,7 @@ export class GatewayClient implements ClientHandler {
 
   complete(params: Params, work: Work): Promise<Params> {
     return complete(this.#gateway, params, work.clientInfo, (ref, argument, context) =>
-      this.#open().complete(ref, argument, {
+      this.session().complete(ref, argument, {
         signal: work.signal,
         context,
         handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
@@ -188,7 +167,7 @@ export class GatewayClient implements ClientHandler {
   /** Handles a request without a row: it goes to the one server that declares the extension it belongs to. */
   async extension(method: string, given: Params, work: Work): Promise<Params> {
     const { _meta: _own, ...params } = given;
-    const session = this.#open();
+    const session = this.session();
     const { name, uri } = params;
     const tool =
       typeof name === 'string'
@@ -213,7 +192,7 @@ export class GatewayClient implements ClientHandler {
   }
 
   wantsLog(level: LogLevel): void {
-    this.#open().setLogLevel(level);
+    this.session().setLogLevel(level);
   }
 
   /** Sends a log message of a server or about it, with the server's name in `_meta`: a gateway has several. */
@@ -230,7 +209,7 @@ export class GatewayClient implements ClientHandler {
 
   async watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
     const { place, addressOf } = await watchable(this.#gateway, uri, clientInfo);
-    return this.#open().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
+    return this.session().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
   }
 
   /** Returns the request that a question belongs to: the host has checked that it is one of this client's. */
@@ -261,13 +240,13 @@ export class GatewayClient implements ClientHandler {
 
   /** Questions of the server during `run` belong to this request of this client. */
   #during<T>(server: string, work: Work, run: (session: ServedSession) => Promise<T>): Promise<T> {
-    const session = this.#open();
+    const session = this.session();
     work.server = server;
     this.#wantLogs(work, session);
     return run(session);
   }
 
-  #open(): ServedSession {
+  session(): ServedSession {
     if (this.#session === undefined) {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
@@ -292,7 +271,7 @@ export class GatewayClient implements ClientHandler {
   }
 
   /** Returns the conversion of a server's results for the client of a request. */
-  #passOn(
+  passOn(
     { clientInfo, server }: Pick<Work, 'clientInfo' | 'server'>,
     tool: string,
   ): (result: ShapedResult) => Params {
@@ -315,7 +294,9 @@ export class GatewayClient implements ClientHandler {
     this.#relisting.listed();
     // Stateless requests come over HTTP.
     const reader = readerOf(clientInfo, this.clientConnection.isStateless);
-    return { tools: this.#gateway.listTools(this.#open().tools({ isWithApps: hasUi(clientInfo) }), reader) };
+    return {
+      tools: this.#gateway.listTools(this.session().tools({ isWithApps: hasUi(clientInfo) }), reader),
+    };
   }
 
   async #callNamed(
@@ -327,7 +308,7 @@ export class GatewayClient implements ClientHandler {
     const { clientConnection } = this;
     const { name, args } = call;
     const own = this.#gateway.own.get(name);
-    const session = this.#open();
+    const session = this.session();
     const found = session.find(name);
     const task = takesTasks(work.clientInfo, params) ? this.tasks.wanted(found, params, work) : undefined;
     try {
@@ -348,7 +329,7 @@ export class GatewayClient implements ClientHandler {
         return this.tasks.handOn(task, work, result.task ?? finishedTask(server, result, this.clock.now()));
       }
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
-      return this.#passOn(work, name)(result);
+      return this.passOn(work, name)(result);
     } catch (thrown) {
       const error = asPlugboardError(thrown);
       const isAskable = this.approvalQueue !== undefined || canElicit(work.clientInfo, 'url');
@@ -370,7 +351,7 @@ export class GatewayClient implements ClientHandler {
   /** Its questions belong to this request, and to no other of this client. */
   async #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
     const { name, annotations } = tool.definition;
-    await this.#open().approveOwn({ tool: name, annotations, arguments: args, signal: work.signal });
+    await this.session().approveOwn({ tool: name, annotations, arguments: args, signal: work.signal });
     return tool.call({
       arguments: args,
       principal: this.clientConnection.principal,

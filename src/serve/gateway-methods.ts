@@ -1,27 +1,16 @@
 /** The JSON-RPC methods of the gateway: each row calls one method of `GatewayClient`. */
 
 import type { Method, MethodTable } from '../endpoint/methods.ts';
-import type { GatewayClient } from './gateway-client.ts';
+import type { ContentList, GatewayClient } from './gateway-client.ts';
+import { listPrompts, listResources, listTemplates } from './gateway-content.ts';
 
 export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
   fallback: { rounds: true, work: (client, params, work, method) => client.extension(method, params, work) },
   requests: new Map<string, Method<GatewayClient>>([
-    [
-      'tools/list',
-      { cached: true, answer: (client, params, clientInfo) => client.listTools(params, clientInfo) },
-    ],
-    [
-      'resources/list',
-      { cached: true, answer: (client, params, clientInfo) => client.listResources(params, clientInfo) },
-    ],
-    [
-      'resources/templates/list',
-      { cached: true, answer: (client, params, clientInfo) => client.listTemplates(params, clientInfo) },
-    ],
-    [
-      'prompts/list',
-      { cached: true, answer: (client, params, clientInfo) => client.listPrompts(params, clientInfo) },
-    ],
+    ['tools/list', { cached: true, answer: (client, params, who) => client.listTools(params, who) }],
+    ['resources/list', listed(listResources)],
+    ['resources/templates/list', listed(listTemplates)],
+    ['prompts/list', listed(listPrompts)],
     ['tools/call', { rounds: true, work: (client, params, work) => client.call(params, work) }],
     [
       'resources/read',
@@ -39,3 +28,8 @@ export const GATEWAY_METHODS: MethodTable<GatewayClient> = {
     ['notifications/roots/list_changed', { notified: (client: GatewayClient) => client.rootsChanged() }],
   ]),
 };
+
+/** Builds the list method of one kind of content. */
+function listed(list: ContentList): Method<GatewayClient> {
+  return { cached: true, answer: (client, params, who) => client.listContent(list, params, who) };
+}

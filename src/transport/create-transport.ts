@@ -12,9 +12,8 @@ import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
 import type { HttpTransportOptions } from './http-transport.ts';
-import { LoggedTransport } from './logged.ts';
 import type { Reaper } from './reaper.ts';
-import { RedactedTransport } from './redacted.ts';
+import { ReportedTransport } from './reported.ts';
 import { sandboxOf } from './sandbox.ts';
 import { ServerLog, serverLogFile } from './server-log.ts';
 
@@ -46,9 +45,8 @@ export async function createTransport(options: CreateOptions): Promise<Transport
   if (isInProcess(entry)) return transport;
   // The output of a process without secrets in its entry needs no redaction; a remote server gets its token later.
   const isSilent = TRANSPORTS[kind].hasProcess && redactor.isEmpty;
-  const redacted = isSilent ? transport : new RedactedTransport(transport, redactor.redact);
   const log = new ServerLog(serverLogFile(options.home, options.spec), () => options.clock.now());
-  return new LoggedTransport(redacted, log);
+  return new ReportedTransport(transport, log, isSilent ? undefined : redactor.redact);
 }
 
 /** Loads and creates one transport for an entry with its key. */
@@ -97,13 +95,7 @@ async function createProcess(options: CreateOptions, { redact }: Redactor): Prom
     rules === undefined
       ? plain
       : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project, home, named });
-  return createStdioTransport({
-    ...program,
-    cwd,
-    clock,
-    reaper,
-    redact,
-  });
+  return createStdioTransport({ ...program, cwd, clock, reaper, redact });
 }
 
 async function remoteOptions(options: CreateOptions, redactor: Redactor): Promise<HttpTransportOptions> {
@@ -116,7 +108,7 @@ async function remoteOptions(options: CreateOptions, redactor: Redactor): Promis
     url,
     clock,
     exit: { network, forced: entry.proxy },
-    ...(credentials === undefined ? {} : { credentials: learning(credentials, redactor) }),
+    credentials: credentials === undefined ? undefined : learning(credentials, redactor),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Inspects a frame without parsing it: its nesting depth, and the id of the request it answers. */
 
+import { parseJson } from '../lib/json.ts';
 import type { RequestId } from '../lib/json-rpc.ts';
 
 /** How much of a frame's beginning and end is searched for the request id. */
@@ -81,11 +82,7 @@ function topLevel(text: string): Map<string, string> {
 
 function requestId(token: string | undefined): RequestId | undefined {
   if (token === undefined || !/^(?:"|-?\d+$)/.test(token)) return undefined;
-  try {
-    return JSON.parse(token) as RequestId; // the pattern matches only strings and integers
-  } catch {
-    return undefined;
-  }
+  return parseJson(token) as RequestId | undefined; // the pattern matches only strings and integers
 }
 
 /** Deeper JSON overflows the stack of validators and serializers: JSON.stringify fails at about 2,000 levels. */
@@ -96,12 +93,7 @@ export function nestsTooDeep(text: string): boolean {
   return text.length > 2 * MAX_JSON_DEPTH && nestsDeeperThan(text, MAX_JSON_DEPTH);
 }
 
-/** Returns undefined for invalid or too deeply nested JSON. */
-export function readJson(text: string): { readonly value: unknown } | undefined {
-  if (nestsTooDeep(text)) return undefined;
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
+/** Returns undefined for invalid or too deeply nested JSON, which is never undefined otherwise. */
+export function readJson(text: string): unknown {
+  return nestsTooDeep(text) ? undefined : parseJson(text);
 }

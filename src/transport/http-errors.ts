@@ -1,6 +1,7 @@
 /** Converts HTTP and socket failures into PlugboardErrors. */
 
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { isRecord, parseRecord } from '../lib/json.ts';
 import { RPC_HEADER_MISMATCH, RPC_MISSING_CAPABILITY, RPC_UNSUPPORTED_VERSION } from '../lib/json-rpc.ts';
 import { MAX_ASKED_DELAY_MS } from '../lib/retry.ts';
@@ -18,7 +19,17 @@ const NOT_A_TRANSPORT_STATUS = new Set([401, 403, 407, 408, 425, 429]);
 /** The stage of a request when its connection failed. */
 export type Progress = 'not sent' | 'sent' | 'answering';
 
-const UNREACHABLE: ReadonlyMap<string, readonly [sentence: string, hint: string]> = new Map([
+type Explanation = readonly [sentence: string, hint: string];
+
+const LATE: Explanation = [
+  'It did not answer in time',
+  'Check your network, a VPN or a firewall in between.',
+];
+const NO_ROUTE: Explanation = ['There is no route to it', 'Check your network or VPN.'];
+const DENIED: Explanation = ['The system does not allow it', 'Check a firewall or sandbox on this machine.'];
+const NO_TLS: Explanation = ['It does not speak TLS', 'Try the url with http:// if the server has no TLS.'];
+
+const UNREACHABLE: ReadonlyMap<string, Explanation> = new Map([
   [
     'ECONNREFUSED',
     ['Nothing is listening there', 'Check that the server is running and that the port is right.'],
@@ -28,22 +39,16 @@ const UNREACHABLE: ReadonlyMap<string, readonly [sentence: string, hint: string]
     ['Its name could not be found', 'Check the spelling of the host in the url, and your network.'],
   ],
   ['EAI_AGAIN', ['Its name could not be looked up just now', 'Check your network or DNS and try again.']],
-  ['ETIMEDOUT', ['It did not answer in time', 'Check your network, a VPN or a firewall in between.']],
-  [
-    'UND_ERR_CONNECT_TIMEOUT',
-    ['It did not answer in time', 'Check your network, a VPN or a firewall in between.'],
-  ],
-  ['EHOSTUNREACH', ['There is no route to it', 'Check your network or VPN.']],
-  ['ENETUNREACH', ['There is no route to it', 'Check your network or VPN.']],
-  ['EACCES', ['The system does not allow it', 'Check a firewall or sandbox on this machine.']],
-  ['EPERM', ['The system does not allow it', 'Check a firewall or sandbox on this machine.']],
+  ['ETIMEDOUT', LATE],
+  ['UND_ERR_CONNECT_TIMEOUT', LATE],
+  ['EHOSTUNREACH', NO_ROUTE],
+  ['ENETUNREACH', NO_ROUTE],
+  ['EACCES', DENIED],
+  ['EPERM', DENIED],
   ['CERT_HAS_EXPIRED', ['Its certificate has expired', 'The server needs a new certificate.']],
   ['ERR_TLS_CERT_ALTNAME_INVALID', ['Its certificate is for another host', 'Check the host in the url.']],
-  ['EPROTO', ['It does not speak TLS', 'Try the url with http:// if the server has no TLS.']],
-  [
-    'ERR_SSL_WRONG_VERSION_NUMBER',
-    ['It does not speak TLS', 'Try the url with http:// if the server has no TLS.'],
-  ],
+  ['EPROTO', NO_TLS],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
 ]);
 
 const UNTRUSTED_CERTIFICATE = new Set([
@@ -97,11 +102,7 @@ export function socketError(thrown: unknown, host: string, progress: Progress): 
   return new PlugboardError(
     'CONNECT_FAILED',
     `Cannot reach ${host}. ${sentence}${code ? ` (${code})` : ''}.`,
-    {
-      hint,
-      cause: thrown,
-      detail: { notSent: true },
-    },
+    { hint, cause: thrown, detail: { notSent: true } },
   );
 }
 
@@ -130,8 +131,7 @@ export function statusError(response: FailedResponse, context: StatusContext): P
   const rpc = rpcErrorOf(response);
   const detail: ErrorDetail = {
     httpStatus: status,
-    ...(rpc === undefined ? {} : { rpcCode: rpc.code }),
-    ...(rpc?.data === undefined ? {} : { rpcData: rpc.data }),
+    ...defined({ rpcCode: rpc?.code, rpcData: rpc?.data }),
   };
   if (sessionExpired(response, context)) {
     return new PlugboardError('CONNECTION_LOST', `${host} no longer knows this session (HTTP ${status})`, {

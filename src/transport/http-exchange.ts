@@ -185,9 +185,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         new PlugboardError(
           'PROTOCOL_ERROR',
           'The server compressed its answer in a way that was not offered',
-          {
-            hint: 'Switch off compression for this path on the server.',
-          },
+          { hint: 'Switch off compression for this path on the server.' },
         ),
       );
       return false;
@@ -281,9 +279,14 @@ function decompressorFor(encoding: string): Decompressor | undefined {
 
 /** Reads the whole body; rejects if it fails. */
 export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) =>
-    exchange.read(new Collector(resolve, reject), { maxBytes, steady: true }),
-  );
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const end = (): void => {
+      const [only, ...others] = chunks;
+      resolve(only !== undefined && others.length === 0 ? only : Buffer.concat(chunks));
+    };
+    exchange.read({ chunk: (bytes) => chunks.push(bytes), end, failed: reject }, { maxBytes, steady: true });
+  });
 }
 
 /** Reads an error response's body, truncated to the limit; '' on failure. Never rejects. */
@@ -296,34 +299,8 @@ export function readText(exchange: Exchange): Promise<string> {
 
 /** Parses the frames of a JSON text: one, or a legacy batch; undefined if it is invalid or nested too deep. */
 export function parseFrames(text: string): readonly JsonRpcMessage[] | undefined {
-  const read = readJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  if (read === undefined) return undefined;
-  const { value } = read;
+  const value = readJson(text.startsWith('\uFEFF') ? text.slice(1) : text);
   const frames: readonly unknown[] = Array.isArray(value) ? value : [value];
   // The contract requires only an object; its reader validates the members.
   return frames.every(isRecord) ? (frames as readonly unknown[] as readonly JsonRpcMessage[]) : undefined;
-}
-
-class Collector implements BodyReader {
-  readonly #resolve: (body: Buffer) => void;
-  readonly #reject: (error: PlugboardError) => void;
-  readonly #chunks: Buffer[] = [];
-
-  constructor(resolve: (body: Buffer) => void, reject: (error: PlugboardError) => void) {
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  chunk(bytes: Buffer): void {
-    this.#chunks.push(bytes);
-  }
-
-  end(): void {
-    const [only, ...others] = this.#chunks;
-    this.#resolve(only !== undefined && others.length === 0 ? only : Buffer.concat(this.#chunks));
-  }
-
-  failed(error: PlugboardError): void {
-    this.#reject(error);
-  }
 }

@@ -1,6 +1,5 @@
 /** The streamable HTTP transport, for both eras: one POST per message, responses as JSON or as an event stream. */
 
-import type { Dispatcher } from 'undici';
 import type { Credentials } from '../auth/credentials.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -30,8 +29,6 @@ export interface HttpTransportOptions {
   /** Credentials for the server; without them no authorization headers are sent. */
   readonly credentials?: Credentials | undefined;
   readonly limits?: Partial<HttpLimits> | undefined;
-  /** Sockets to use instead of an own pool; `close()` leaves them open. */
-  readonly dispatcher?: Dispatcher | undefined;
   readonly exit?: Exit | undefined;
 }
 
@@ -58,8 +55,8 @@ class HttpTransport implements Transport {
 
   constructor(options: HttpTransportOptions) {
     const limits = { ...HTTP_LIMITS, ...options.limits };
-    const { url, clock, dispatcher, exit } = options;
-    this.#wire = new Wire({ url, clock, limits, dispatcher, exit });
+    const { url, clock, exit } = options;
+    this.#wire = new Wire({ url, clock, limits, exit });
     this.#path = `${options.url.pathname}${options.url.search}`;
     this.#credentials = options.credentials;
   }

@@ -1,23 +1,18 @@
 /** The connection pool of one HTTP transport: its sockets, its pending exchanges, and their shutdown. */
 
-import type { Dispatcher } from 'undici';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { holdProcess } from '../lib/hold-process.ts';
 import type { ProxyServer } from '../policy/proxy.ts';
 import { Exchange, type HttpRequest } from './http-exchange.ts';
 import type { Sockets } from './http-fetch.ts';
 import type { HttpLimits } from './http-limits.ts';
 import { type Exit, openSockets } from './http-sockets.ts';
 
-/** The interval of the timer that keeps the process alive. */
-const HOLD_MS = 60_000;
-
 export interface WireOptions {
   readonly url: URL;
   readonly clock: Clock;
   readonly limits: HttpLimits;
-  /** Sockets of another owner; the wire uses them but does not close them. */
-  readonly dispatcher?: Dispatcher | undefined;
   /** The proxies and certificates to use; without it, connections are direct. */
   readonly exit?: Exit | undefined;
 }
@@ -32,7 +27,6 @@ export class Wire {
   forwarder: ProxyServer | undefined;
   #host: string;
   #dispatcher: Sockets | undefined;
-  readonly #owned: boolean;
   readonly #exit: Exit | undefined;
   #closed = false;
 
@@ -40,8 +34,6 @@ export class Wire {
     this.url = options.url;
     this.clock = options.clock;
     this.limits = options.limits;
-    this.#dispatcher = options.dispatcher;
-    this.#owned = options.dispatcher === undefined;
     this.#exit = options.exit;
     this.#host = options.url.host;
   }
@@ -53,12 +45,10 @@ export class Wire {
 
   /** Loads undici and creates the pool; may open the first tunnel of a proxy, and sends nothing else. */
   async open(): Promise<void> {
-    if (!this.#dispatcher) {
-      const { sockets, proxy, forwards } = await openSockets(this.url, this.limits, this.#exit);
-      this.#dispatcher = sockets;
-      if (proxy !== undefined) this.#host = `${this.url.host} through the proxy ${proxy.shown}`;
-      if (forwards === true) this.forwarder = proxy;
-    }
+    const { sockets, proxy, forwards } = await openSockets(this.url, this.limits, this.#exit);
+    this.#dispatcher = sockets;
+    if (proxy !== undefined) this.#host = `${this.url.host} through the proxy ${proxy.shown}`;
+    if (forwards === true) this.forwarder = proxy;
     if (this.#closed) await this.#destroy();
   }
 
@@ -96,9 +86,9 @@ export class Wire {
   ): Promise<void> {
     const { signal, hold = false } = options;
     return new Promise((resolve) => {
-      const held = hold ? setInterval(() => {}, HOLD_MS) : undefined;
+      const release = hold ? holdProcess() : undefined;
       const end = (): void => {
-        clearInterval(held);
+        release?.();
         cancel();
         signal?.removeEventListener('abort', end);
         this.#pauses.delete(end);
@@ -125,7 +115,7 @@ export class Wire {
   }
 
   async #destroy(): Promise<void> {
-    if (this.#owned) await this.#dispatcher?.destroy().catch(() => {});
+    await this.#dispatcher?.destroy().catch(() => {});
   }
 }
 

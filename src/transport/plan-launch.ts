@@ -17,6 +17,8 @@ export interface LaunchPlan {
   readonly env: Readonly<Record<string, string>>;
 }
 
+type Launched = Omit<LaunchPlan, 'cwd'>;
+
 export interface LaunchPlanOptions {
   readonly spec: ServerSpec;
   /** With its variables expanded. */
@@ -40,12 +42,6 @@ export async function planLaunch({ spec, entry, env, home }: LaunchPlanOptions):
   return isExposed
     ? { cwd, ...shielded({ command, args, env: own }, empty) }
     : { command, args, cwd, env: own };
-}
-
-interface Launched {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
 }
 
 /**

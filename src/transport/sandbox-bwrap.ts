@@ -15,8 +15,9 @@ import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findHome, type Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { isInside, realPath } from '../lib/inside.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, type JsonObject, parseRecord } from '../lib/json.ts';
 import type { SandboxRules } from './sandbox.ts';
 import { isNarrow } from './sandbox-installation.ts';
 import { protect, protectionOf, RESERVED, type Unprotectable } from './sandbox-protected.ts';
@@ -248,12 +249,6 @@ async function tryToBreakOut(helper: string, limits: readonly string[]): Promise
   }
 }
 
-interface Launched {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-}
-
 interface Launcher {
   readonly network: boolean;
   readonly person: string;
@@ -268,7 +263,7 @@ const OFFLINE = { npm_config_offline: 'true', UV_OFFLINE: '1' };
  * even to read it, and cached code later runs outside of the sandbox, so the cache is not shared: a package that npx has
  * not installed yet is downloaded for this process only, if it has network.
  */
-function confinedLauncher({ command, args }: Launched, launcher: Launcher): Required<Launched> {
+function confinedLauncher({ command, args }: Program, launcher: Launcher): Required<Program> {
   const env = launcher.network ? {} : OFFLINE;
   const wanted = basename(command) === 'npx' ? readArguments(args) : undefined;
   const script = wanted === undefined ? undefined : preparedScript(wanted.spec, launcher);
@@ -307,7 +302,7 @@ function preparedScript(spec: string, { person, env }: Launcher): string | undef
 }
 
 /** Selects the program like npx: the only one, or the one named like the package. */
-function binOf(name: string, manifest: Readonly<Record<string, unknown>> | undefined): string | undefined {
+function binOf(name: string, manifest: JsonObject | undefined): string | undefined {
   const bin = manifest?.['bin'];
   if (typeof bin === 'string') return bin;
   if (!isRecord(bin)) return undefined;
@@ -317,11 +312,6 @@ function binOf(name: string, manifest: Readonly<Record<string, unknown>> | undef
   return typeof chosen === 'string' ? chosen : undefined;
 }
 
-function readJson(file: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function readJson(file: string): JsonObject | undefined {
+  return parseRecord(attempt(() => readFileSync(file, 'utf8'), ''));
 }

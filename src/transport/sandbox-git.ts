@@ -8,6 +8,7 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { attempt } from '../lib/attempt.ts';
 import { environmentOutside } from '../lib/find-program.ts';
 import { isInside, realPath } from '../lib/inside.ts';
 
@@ -113,11 +114,7 @@ function valuesOf(file: string, key: string): readonly string[] {
 }
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return attempt(() => readFileSync(file, 'utf8'), '');
 }
 
 function withHome(path: string, person: string): string {

@@ -52,8 +52,8 @@ class SseTransport implements Transport {
 
   constructor(options: SseTransportOptions) {
     const limits = { ...HTTP_LIMITS, ...options.limits, maxStreamBytes: Number.POSITIVE_INFINITY };
-    const { url, clock, dispatcher, exit } = options;
-    this.#wire = new Wire({ url, clock, limits, dispatcher, exit });
+    const { url, clock, exit } = options;
+    this.#wire = new Wire({ url, clock, limits, exit });
     this.#credentials = options.credentials;
     this.#isConfigured = options.isConfigured === true;
   }

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type ErrorDetail, PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { causeLine } from './cause-line.ts';
 
@@ -98,11 +99,7 @@ function searched(command: string, env: StartAttempt['env']): string {
 }
 
 function kindOf(path: string, base?: string): 'missing' | 'folder' | 'file' {
-  try {
-    return statSync(resolve(base ?? '', path)).isDirectory() ? 'folder' : 'file';
-  } catch {
-    return 'missing';
-  }
+  return attempt(() => (statSync(resolve(base ?? '', path)).isDirectory() ? 'folder' : 'file'), 'missing');
 }
 
 export interface Exit {

@@ -38,7 +38,6 @@ export function randomUUID(): string {
 
 export const createPrivateKey: () => never = absent('Keys of clients');
 export const sign: () => never = absent('Keys of clients');
-export const timingSafeEqual: () => never = absent('timingSafeEqual');
 
 const K: Uint32Array = primes(64, (root) => Math.cbrt(root));
 const START: Uint32Array = primes(8, (root) => Math.sqrt(root));

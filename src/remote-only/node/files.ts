@@ -17,7 +17,6 @@ export interface Stats {
   readonly uid: number;
   readonly gid: number;
   readonly ino: number;
-  readonly dev: number;
   isFile(): boolean;
   isDirectory(): boolean;
   isSymbolicLink(): boolean;
@@ -75,7 +74,6 @@ export class MemoryFiles {
       uid: 0,
       gid: 0,
       ino: 0,
-      dev: 0,
       isFile: () => isFile,
       isDirectory: () => !isFile,
       isSymbolicLink: () => false,

@@ -1,13 +1,15 @@
 /** `node:fs/promises` over files in memory. */
 
-import type { Buffer } from './buffer.ts';
-import { fault, files, type Stats, type WriteOptions } from './files.ts';
-import { resolve } from './path.ts';
+import { fault, files, type Stats } from './files.ts';
+import * as sync from './fs.ts';
+
+type Later<Work extends (...args: never[]) => unknown> = (
+  ...args: Parameters<Work>
+) => Promise<ReturnType<Work>>;
 
 interface FileHandle {
   writeFile(data: string): Promise<void>;
   appendFile(data: string): Promise<void>;
-  readFile(): Promise<Buffer>;
   stat(): Promise<Stats>;
   chown(): Promise<void>;
   chmod(): Promise<void>;
@@ -15,59 +17,31 @@ interface FileHandle {
   close(): Promise<void>;
 }
 
-export async function readFile(path: string | URL, encoding?: string): Promise<Buffer | string> {
-  const bytes = files.read(String(path));
-  return encoding === undefined ? bytes : bytes.toString();
+/** Returns the same function with its result, or its error, in a promise. */
+function later<Args extends unknown[], Result>(
+  work: (...args: Args) => Result,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => work(...args);
 }
 
-export async function writeFile(path: string, data: string, options?: WriteOptions): Promise<void> {
-  files.write(path, data, options);
-}
-
-export async function appendFile(path: string, data: string, options?: WriteOptions): Promise<void> {
-  files.write(path, data, { ...options, flag: 'a' });
-}
-
-export async function mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void> {
-  files.mkdir(path, options?.recursive === true);
-}
-
-export async function stat(path: string): Promise<Stats> {
-  return files.stat(path);
-}
-
+export const readFile: (path: string | URL, encoding: string) => Promise<string> = later(sync.readFileSync);
+export const writeFile: Later<typeof sync.writeFileSync> = later(sync.writeFileSync);
+export const mkdir: Later<typeof sync.mkdirSync> = later(sync.mkdirSync);
+export const stat: Later<typeof sync.statSync> = later(sync.statSync);
 /** Files in memory have no links. */
-export async function lstat(path: string): Promise<Stats> {
-  return files.stat(path);
-}
-
-export async function access(path: string): Promise<void> {
-  files.stat(path);
-}
-
-export async function readdir(path: string): Promise<string[]> {
-  return files.list(path);
-}
-
-export async function realpath(path: string): Promise<string> {
-  files.stat(path);
-  return resolve(path);
-}
+export const lstat: Later<typeof sync.statSync> = stat;
+export const access: Later<typeof sync.accessSync> = later(sync.accessSync);
+export const readdir: Later<typeof sync.readdirSync> = later(sync.readdirSync);
+export const realpath: Later<typeof sync.realpathSync> = later(sync.realpathSync);
+export const rename: Later<typeof sync.renameSync> = later(sync.renameSync);
+export const rm: Later<typeof sync.rmSync> = later(sync.rmSync);
 
 export async function readlink(path: string): Promise<string> {
   throw fault('EINVAL', 'readlink', path);
 }
 
-export async function rename(from: string, to: string): Promise<void> {
-  files.rename(from, to);
-}
-
 export async function unlink(path: string): Promise<void> {
   files.stat(path);
-  files.remove(path);
-}
-
-export async function rm(path: string): Promise<void> {
   files.remove(path);
 }
 
@@ -85,7 +59,6 @@ export async function open(path: string, flag = 'r', mode?: number): Promise<Fil
   return {
     writeFile: async (data) => files.write(path, data, { flag: flag.startsWith('a') ? 'a' : 'w' }),
     appendFile: async (data) => files.write(path, data, { flag: 'a' }),
-    readFile: async () => files.read(path),
     stat: async () => files.stat(path),
     chown: async () => {},
     chmod: async () => {},

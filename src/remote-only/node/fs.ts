@@ -40,11 +40,6 @@ export function statSync(path: string, options?: { readonly throwIfNoEntry?: boo
   return files.stat(path);
 }
 
-/** Files in memory have no links. */
-export function lstatSync(path: string): Stats {
-  return files.stat(path);
-}
-
 export function realpathSync(path: string): string {
   files.stat(path);
   return resolve(path);

@@ -37,10 +37,6 @@ export function basename(path: string, suffix = ''): string {
   return suffix !== '' && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }
 
-export function extname(path: string): string {
-  return /.(\.[^./]*)$/.exec(basename(path))?.[1] ?? '';
-}
-
 export function relative(from: string, to: string): string {
   const [a, b] = [resolve(from).split('/').filter(Boolean), resolve(to).split('/').filter(Boolean)];
   let same = 0;
@@ -49,14 +45,9 @@ export function relative(from: string, to: string): string {
 }
 
 interface Posix {
-  readonly basename: typeof basename;
-  readonly dirname: typeof dirname;
   readonly isAbsolute: typeof isAbsolute;
   readonly join: typeof join;
   readonly normalize: typeof normalize;
-  readonly relative: typeof relative;
-  readonly resolve: typeof resolve;
-  readonly sep: string;
 }
 
-export const posix: Posix = { basename, dirname, isAbsolute, join, normalize, relative, resolve, sep };
+export const posix: Posix = { isAbsolute, join, normalize };

@@ -88,7 +88,6 @@ export function validateHeaderValue(name: string, value: unknown): void {
 
 // Sockets, processes, compression: fetch handles compression, and the others do not exist.
 export const request: () => never = absent('A socket');
-export const connect: () => never = absent('A socket');
 export const createServer: () => never = absent('A listening server');
 export const lookup: () => never = absent('A lookup of names');
 export const spawn: () => never = absent('A process');

@@ -1,25 +1,33 @@
-/** A transport that writes the server's log: stderr, log messages, start and end. Its input is already redacted. */
+/**
+ * A transport that redacts secrets in errors, notices and messages of the server, and writes the server's log: stderr,
+ * log messages, start and end. Everything is redacted before it is logged.
+ */
 
 import { TRANSPORTS } from '../config/transport-kinds.ts';
-import { asPlugboardError } from '../errors.ts';
+import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
+import { type Redact, redactError, redactMessage } from '../lib/redact.ts';
 import type { Receiver, SendOptions, Transport } from './contract.ts';
 import type { ServerLog } from './server-log.ts';
 
 const LEVEL = /^[a-z]{1,16}$/;
 
-export class LoggedTransport implements Transport {
+export class ReportedTransport implements Transport {
   readonly kind: Transport['kind'];
   readonly #inner: Transport;
   readonly #log: ServerLog;
+  readonly #redact: Redact | undefined;
 
-  constructor(inner: Transport, log: ServerLog) {
+  /** @param redact undefined if there are no secrets */
+  constructor(inner: Transport, log: ServerLog, redact: Redact | undefined) {
     this.kind = inner.kind;
     this.#inner = inner;
     this.#log = log;
+    this.#redact = redact;
   }
 
+  /** Read on each access: it depends on the protocol version, which is negotiated after the transport is created. */
   get streamPerRequest(): boolean {
     return this.#inner.streamPerRequest;
   }
@@ -29,43 +37,50 @@ export class LoggedTransport implements Transport {
   }
 
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
+    const redact = this.#redact;
     const wrapped: Receiver = {
-      message: (message) => {
+      message: (given) => {
+        const message = redact === undefined ? given : redactMessage(given, redact);
         if ('method' in message && message.method === 'notifications/message') this.#message(message);
         receiver.message(message);
       },
-      lost: (id, error) => receiver.lost(id, error),
-      closed: (error) => {
+      lost: (id, error) => receiver.lost(id, this.#safe(error)),
+      closed: (given) => {
+        const error = given === undefined ? undefined : this.#safe(given);
         this.#write('plugboard', error === undefined ? 'ended' : error.message);
         this.#log.flush();
         receiver.closed(error);
       },
-      notice: (notice) => {
+      notice: ({ level, message: given }) => {
+        const message = this.#text(given);
         // Lines of stderr are the notices with the lowest level.
-        this.#write(notice.level === 'debug' ? 'stderr' : 'plugboard', notice.message);
-        receiver.notice(notice);
+        this.#write(level === 'debug' ? 'stderr' : 'plugboard', message);
+        receiver.notice({ level, message });
       },
     };
     try {
       await this.#inner.open(wrapped, signal);
       this.#write('plugboard', TRANSPORTS[this.kind].hasProcess ? 'started' : 'opened');
     } catch (thrown) {
-      this.#write('plugboard', asPlugboardError(thrown).message);
+      const error = this.#safe(thrown);
+      this.#write('plugboard', error.message);
       this.#log.flush();
-      throw thrown;
+      throw error;
     }
   }
 
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
-    return this.#inner.send(message, options);
+    const sent = this.#inner.send(message, options);
+    return this.#redact === undefined ? sent : sent.catch((thrown) => Promise.reject(this.#safe(thrown)));
   }
 
   stderr(): string {
-    return this.#inner.stderr?.() ?? '';
+    return this.#text(this.#inner.stderr?.() ?? '');
   }
 
   noise(): string | undefined {
-    return this.#inner.noise?.();
+    const noise = this.#inner.noise?.();
+    return noise === undefined ? undefined : this.#text(noise);
   }
 
   negotiated(protocolVersion: string): void {
@@ -75,6 +90,15 @@ export class LoggedTransport implements Transport {
   async close(): Promise<void> {
     await this.#inner.close();
     this.#log.flush();
+  }
+
+  #safe(thrown: unknown): PlugboardError {
+    const error = asPlugboardError(thrown);
+    return this.#redact === undefined ? error : redactError(error, this.#redact);
+  }
+
+  #text(text: string): string {
+    return this.#redact === undefined ? text : this.#redact(text);
   }
 
   #message(message: JsonRpcMessage): void {
