@@ -1,6 +1,7 @@
 /** Runs an interactive login: callback listener, browser or pasted address, a limit of five minutes, stored tokens. */
 
 import { PlugboardError } from '../errors.ts';
+import { aborted } from '../lib/waits.ts';
 import { authFailed } from './auth-errors.ts';
 import { type CallbackAnswer, type CallbackListener, listenForCallback } from './callback.ts';
 import {
@@ -124,7 +125,7 @@ async function firstAnswer(
     return read === undefined ? never() : pasted(read, state, either, interaction);
   });
   try {
-    return await Promise.race([answered, rejectOnAbort(signal), elsewhere, afterwards]);
+    return await Promise.race([answered, aborted(signal), elsewhere, afterwards]);
   } finally {
     done.abort();
     unwatch();
@@ -175,12 +176,4 @@ export function toAnswer(params: URLSearchParams): LoginAnswer {
 
 function never(): Promise<undefined> {
   return new Promise(() => {});
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
 }

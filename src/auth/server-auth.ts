@@ -3,6 +3,7 @@
 import type { OAuthDetails, RemoteEntry } from '../config/entry.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { inTime } from '../lib/waits.ts';
 import { within } from '../lib/within.ts';
 import type { AddressClass } from '../policy/egress.ts';
 import { type EgressFetch, egressFetch, type Resolver } from '../policy/egress-fetch.ts';
@@ -357,18 +358,8 @@ class RemoteAuth implements ServerAuth {
       await openUrl(openableUrl(url));
       return true;
     };
-    let stopTimer = (): void => {};
     // An opener may block until the page has loaded; the address is reported before that.
-    const slow = new Promise<boolean>((resolve) => {
-      stopTimer = clock.after(OPENER_GRACE_MS, () => resolve(true));
-    });
-    try {
-      return await Promise.race([opening(), slow]);
-    } catch {
-      return false;
-    } finally {
-      stopTimer();
-    }
+    return inTime(opening(), OPENER_GRACE_MS, clock, true).catch(() => false);
   }
 
   #reported(error: unknown): PlugboardError {

@@ -1,6 +1,7 @@
 /** The interface of both token kinds: interactive logins and machine grants. */
 
 import { PlugboardError } from '../errors.ts';
+import { unlessAborted } from '../lib/waits.ts';
 import type { RequiredAccess } from './challenge.ts';
 import type { StoredTokens } from './stored-login.ts';
 
@@ -30,18 +31,7 @@ export function isOver(tokens: StoredTokens, now: number): boolean {
 }
 
 /** Waits for shared work until this caller aborts; the work continues for other callers. */
-export async function waitFor<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void => reject(new PlugboardError('CANCELLED', 'Cancelled while waiting for a token'));
-    signal.addEventListener('abort', abort, { once: true });
-    stop = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) abort();
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stop();
-  }
+export function waitFor<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const error = (): Error => new PlugboardError('CANCELLED', 'Cancelled while waiting for a token');
+  return unlessAborted(work, signal, error);
 }

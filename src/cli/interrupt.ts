@@ -21,11 +21,3 @@ export function listenForInterrupts(exit: (status: number) => void): Interrupts 
   }
   return { signal: controller.signal, cancel: (reason) => controller.abort(reason) };
 }
-
-/** Rejects when the command is interrupted, to race with work that ignores the signal; never resolves. */
-export function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}

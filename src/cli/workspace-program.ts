@@ -5,8 +5,9 @@ import { resolve } from 'node:path';
 import { findProjectRoot, isPrivateFolder } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
 import { stdio } from '../kit/transports.ts';
+import { aborted } from '../lib/waits.ts';
 import { createWorkspaceServer } from '../workspace/workspace-server.ts';
-import { aborted, listenForInterrupts } from './interrupt.ts';
+import { listenForInterrupts } from './interrupt.ts';
 
 export interface WorkspaceProgram {
   readonly root: string;

@@ -3,6 +3,7 @@
 import { asPlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { holdProcess } from '../lib/hold-process.ts';
+import { unlessAborted } from '../lib/waits.ts';
 
 export interface Alarm {
   /** Resolves when the time is reached or the alarm is cancelled; never rejects. */
@@ -28,10 +29,6 @@ export function setAlarm(clock: Clock, ms: number, ring: () => void = () => {}):
 /** Waits for work that continues if the caller aborts; keeps the process alive until then. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   const release = holdProcess();
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(asPlugboardError(signal?.reason, 'CANCELLED'));
-    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', onAbort));
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) onAbort();
-  }).finally(release);
+  const error = (reason: unknown): Error => asPlugboardError(reason, 'CANCELLED');
+  return unlessAborted(work, signal, error).finally(release);
 }

@@ -2,6 +2,7 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { inTime } from '../lib/waits.ts';
 import type { Notice } from '../transport/contract.ts';
 import type { Negotiated } from './eras.ts';
 import { type ChangingList, declaresChanges, Subscription } from './listen.ts';
@@ -100,8 +101,7 @@ export class Live {
       .then(() => {})
       .catch(() => {});
     if (!isRemote(this.peer.transport)) return;
-    const late = new Promise<void>((resolve) => clock.after(LEVEL_FIRST_MS, resolve));
-    const settled = Promise.race([set, late]).then(() => {
+    const settled = inTime(set, LEVEL_FIRST_MS, clock, undefined).then(() => {
       if (this.#levelSet === settled) this.#levelSet = undefined;
     });
     this.#levelSet = settled;

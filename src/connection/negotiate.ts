@@ -12,6 +12,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_UNSUPPORTED_VERSION } from '../lib/json-rpc.ts';
+import { inTime } from '../lib/waits.ts';
 import {
   asImplementation,
   envelope,
@@ -87,7 +88,9 @@ async function probe(peer: Peer, options: NegotiateOptions): Promise<DecidedEra>
     readRefusal(asPlugboardError(error)),
   );
   // Over HTTP a request without a response is an outage, not an old server: no second request there.
-  const first = isRemote(peer.transport) ? await asked : await within(asked, PROBE_TIMEOUT_MS, options.clock);
+  const first = isRemote(peer.transport)
+    ? await asked
+    : await inTime(asked, PROBE_TIMEOUT_MS, options.clock, 'waited');
   if (first !== 'waited') {
     const negotiated = first === undefined ? await initialize(peer, options) : adopt(peer, first, options);
     return { negotiated, certain: true };
@@ -114,7 +117,7 @@ async function eitherAnswer(
   );
   const modern = await Promise.race([discovered, opened.then(() => undefined)]);
   if (modern !== undefined) {
-    const outcome = await within(opened, SECOND_ANSWER_MS, clock);
+    const outcome = await inTime(opened, SECOND_ANSWER_MS, clock, 'waited');
     if (outcome === 'waited' || 'error' in outcome) {
       return { negotiated: adopt(peer, modern, options), certain: true };
     }
@@ -127,7 +130,7 @@ async function eitherAnswer(
     const certain = offered === undefined;
     return { negotiated: await conclude(peer, outcome.result, options), certain };
   }
-  const late = await within(discovered, SECOND_ANSWER_MS, clock);
+  const late = await inTime(discovered, SECOND_ANSWER_MS, clock, 'waited');
   if (late === undefined || late === 'waited') throw outcome.error;
   return { negotiated: adopt(peer, late, options), certain: true };
 }
@@ -229,16 +232,4 @@ function agreed(
     ...(info === undefined ? {} : { serverInfo: info }),
     ...(typeof result['instructions'] === 'string' ? { instructions: result['instructions'] } : {}),
   };
-}
-
-async function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T | 'waited'> {
-  let cancel = (): void => {};
-  const over = new Promise<'waited'>((resolve) => {
-    cancel = clock.after(ms, () => resolve('waited'));
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    cancel();
-  }
 }

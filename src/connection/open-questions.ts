@@ -5,6 +5,7 @@
 
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Emitter } from '../lib/emitter.ts';
+import { unlessAborted } from '../lib/waits.ts';
 import { hostClosed } from './reasons.ts';
 
 /** The id of a question in the events `question` and `answer`. */
@@ -79,7 +80,10 @@ export function createOpenQuestions(
         signal: over.signal,
         async answered(work, inAWord) {
           try {
-            const answer = await untilAborted(work, over.signal, (reason) => withdrawn(kind, server, reason));
+            // The callback is external code and may never settle: a cancelled call must not wait for it.
+            const answer = await unlessAborted(work, over.signal, (reason) =>
+              withdrawn(kind, server, reason),
+            );
             end(inAWord(answer));
             return answer;
           } catch (thrown) {
@@ -101,21 +105,6 @@ export function createOpenQuestions(
       for (const over of open.keys()) over.abort(hostClosed());
     },
   };
-}
-
-/** The callback is external code and may never settle: a cancelled call must not wait for it. */
-function untilAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-  error: (reason: unknown) => PlugboardError,
-): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(error(signal.reason));
-    signal.addEventListener('abort', onAbort, { once: true });
-    // It may have been aborted since the first check.
-    if (signal.aborted) onAbort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /**

@@ -6,6 +6,7 @@ import type { LogLevel } from '../connection/log-levels.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
+import { inTime } from '../lib/waits.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { ClientInfo, Params } from './client-era.ts';
 import type { SuspendedRequests } from './client-rounds.ts';
@@ -78,14 +79,7 @@ export async function closeClients(
   const reason = new PlugboardError('CANCELLED', why);
   suspended.close(reason);
   for (const clientConnection of clientConnections) clientConnection.stopListening();
-  let stopTimer = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    stopTimer = clock.after(CLOSE_GRACE_MS, resolve);
-  });
-  await Promise.race([
-    Promise.all(clientConnections.map((clientConnection) => clientConnection.idle())),
-    late,
-  ]);
-  stopTimer();
+  const idle = Promise.all(clientConnections.map((clientConnection) => clientConnection.idle()));
+  await inTime(idle, CLOSE_GRACE_MS, clock, undefined);
   for (const clientConnection of clientConnections) clientConnection.dismiss(reason);
 }

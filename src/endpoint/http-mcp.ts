@@ -38,6 +38,13 @@ const SWEEP_MS = 5_000;
 /** After this many sweeps without a write, a keep-alive is sent to a waiting client. */
 const QUIET_SWEEPS = 3;
 
+/** One request of an authenticated client. */
+interface Incoming {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly principal: string;
+}
+
 export class McpEndpoint {
   readonly #backend: Backend;
   readonly #sessions: HttpSessions;
@@ -54,17 +61,18 @@ export class McpEndpoint {
   }
 
   handle(request: IncomingMessage, response: ServerResponse, principal: string): void {
+    const incoming = { request, response, principal };
     switch (request.method) {
       case 'POST':
         if (/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-          readBody(request, (body) => this.#posted(request, response, principal, body));
+          readBody(request, (body) => this.#posted(incoming, body));
         } else refuse(response, 415, 'The body must be application/json');
         break;
       case 'GET':
-        this.#listen(request, response, principal);
+        this.#listen(incoming);
         break;
       case 'DELETE':
-        this.#delete(request, response, principal);
+        this.#delete(incoming);
         break;
       default:
         response.setHeader('allow', 'GET, POST, DELETE');
@@ -85,7 +93,8 @@ export class McpEndpoint {
     await recorded;
   }
 
-  #posted(request: IncomingMessage, response: ServerResponse, principal: string, body: Body): void {
+  #posted(incoming: Incoming, body: Body): void {
+    const { request, response } = incoming;
     if (!('value' in body)) {
       if (body.status === 413) response.setHeader('connection', 'close');
       body.status === 413
@@ -95,7 +104,7 @@ export class McpEndpoint {
     }
     const { value } = body;
     if (Array.isArray(value)) {
-      this.#batch(request, response, principal, value);
+      this.#batch(incoming, value);
       return;
     }
     if (!isMessage(value)) {
@@ -107,14 +116,12 @@ export class McpEndpoint {
       refuse(response, 400, 'An id must be text or a number', RPC_INVALID_REQUEST);
       return;
     }
-    if (isModern(request, value)) {
-      this.#modern(request, response, principal, value);
-      return;
-    }
-    this.#legacy(request, response, principal, value);
+    if (isModern(request, value)) this.#modern(incoming, value);
+    else this.#legacy(incoming, value);
   }
 
-  #modern(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
+  #modern(incoming: Incoming, frame: Params): void {
+    const { request, response, principal } = incoming;
     const { id, method, params } = frame;
     // The modern era has no other notifications over HTTP, and the target of these is gone.
     if (!isId(id) || typeof method !== 'string') return void response.writeHead(202).end();
@@ -126,13 +133,14 @@ export class McpEndpoint {
       answerFailure(response, id, thrown);
       return;
     }
-    const exchange = this.#exchange(request, response, principal);
+    const exchange = this.#exchange(incoming);
     this.#answer(exchange, this.#statelessConnection(principal).receive(frame, exchange), (answer) =>
       statusOf(answer, method),
     );
   }
 
-  #legacy(request: IncomingMessage, response: ServerResponse, principal: string, frame: Params): void {
+  #legacy(incoming: Incoming, frame: Params): void {
+    const { request, response, principal } = incoming;
     const version = request.headers['mcp-protocol-version'];
     const isOpening = frame['method'] === 'initialize' && version === MODERN_VERSION;
     if (typeof version === 'string' && !LEGACY_VERSIONS.includes(version) && !isOpening) {
@@ -149,9 +157,7 @@ export class McpEndpoint {
         refuse(response, 503, 'There are too many sessions');
         return;
       }
-      const exchange = this.#exchange(request, response, principal, {
-        headers: { [SESSION_HEADER]: session.id },
-      });
+      const exchange = this.#exchange(incoming, { headers: { [SESSION_HEADER]: session.id } });
       const answer = session.clientConnection.receive(frame, exchange);
       // Once a client has its session's id, the record exists.
       this.#answer(
@@ -161,27 +167,21 @@ export class McpEndpoint {
       );
       return;
     }
-    this.#withSession(request, principal, (session) => {
+    this.#withSession(incoming, (session) => {
       if (session === 'unknown') sessionGone(response, frame['id']);
-      else this.#received(request, response, frame, session, principal);
+      else this.#received(incoming, frame, session);
     });
   }
 
   /** Handles one legacy message of a session, or of a client without one. */
-  #received(
-    request: IncomingMessage,
-    response: ServerResponse,
-    frame: Params,
-    session: HttpSession | undefined,
-    principal: string,
-  ): void {
-    const clientConnection = session?.clientConnection ?? this.#statelessConnection(principal);
+  #received(incoming: Incoming, frame: Params, session: HttpSession | undefined): void {
+    const clientConnection = session?.clientConnection ?? this.#statelessConnection(incoming.principal);
     const { id, method } = frame;
     if (!isId(id) || typeof method !== 'string') {
       void clientConnection.receive(frame, unreachable());
-      return void response.writeHead(202).end();
+      return void incoming.response.writeHead(202).end();
     }
-    const exchange = this.#exchange(request, response, principal, {
+    const exchange = this.#exchange(incoming, {
       eventIds: session && callEventIds(id),
       onDropped: (dropped) => this.#dropped(dropped, session),
     });
@@ -189,28 +189,21 @@ export class McpEndpoint {
     this.#answer(exchange, clientConnection.receive(frame, exchange), always200);
   }
 
-  #batch(request: IncomingMessage, response: ServerResponse, principal: string, frames: unknown[]): void {
+  #batch(incoming: Incoming, frames: unknown[]): void {
+    const { response } = incoming;
     if (frames.length === 0 || frames.length > MAX_BATCH || !frames.every(isMessage)) {
       refuse(response, 400, `A batch has 1 to ${MAX_BATCH} JSON-RPC messages.`, RPC_INVALID_REQUEST);
       return;
     }
-    this.#withSession(request, principal, (session) => {
+    this.#withSession(incoming, (session) => {
       if (session === 'unknown') sessionGone(response, null);
-      else this.#receivedBatch(request, response, frames, session, principal);
+      else this.#receivedBatch(incoming, frames, session);
     });
   }
 
-  #receivedBatch(
-    request: IncomingMessage,
-    response: ServerResponse,
-    frames: readonly Params[],
-    session: HttpSession | undefined,
-    principal: string,
-  ): void {
-    const clientConnection = session?.clientConnection ?? this.#statelessConnection(principal);
-    const exchange = this.#exchange(request, response, clientConnection.principal, {
-      onDropped: (dropped) => this.#dropped(dropped, session),
-    });
+  #receivedBatch(incoming: Incoming, frames: readonly Params[], session: HttpSession | undefined): void {
+    const clientConnection = session?.clientConnection ?? this.#statelessConnection(incoming.principal);
+    const exchange = this.#exchange(incoming, { onDropped: (dropped) => this.#dropped(dropped, session) });
     const parts = frames.map(
       (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
     );
@@ -237,11 +230,10 @@ export class McpEndpoint {
 
   /** Passes undefined if the request names no session. */
   #withSession(
-    { headers }: IncomingMessage,
-    principal: string,
+    { request, principal }: Incoming,
     use: (session: HttpSession | 'unknown' | undefined) => void,
   ): void {
-    const { [SESSION_HEADER]: id } = headers;
+    const { [SESSION_HEADER]: id } = request.headers;
     const found = typeof id === 'string' ? this.#sessions.find(id, principal) : undefined;
     if (typeof id !== 'string') use(undefined);
     else if (found instanceof Promise) void found.then((session) => use(session ?? 'unknown'));
@@ -252,21 +244,22 @@ export class McpEndpoint {
     return new ClientConnection(this.#backend, { principal, stateless: true, broadcast: nobodyListens });
   }
 
-  #listen(request: IncomingMessage, response: ServerResponse, principal: string): void {
-    this.#withSession(request, principal, (session) => {
+  #listen(incoming: Incoming): void {
+    const { request, response } = incoming;
+    this.#withSession(incoming, (session) => {
       if (session === undefined) {
         response.setHeader('allow', 'POST');
         refuse(response, 405, 'A stream needs a session, and this request does not name one');
       } else if (session === 'unknown') sessionGone(response, null);
       else if (!takesStream(request)) refuse(response, 406, 'The client must accept text/event-stream');
-      else this.#openStream(request, response, session);
+      else this.#openStream(incoming, session);
     });
   }
 
-  #openStream(request: IncomingMessage, response: ServerResponse, session: HttpSession): void {
-    const { 'last-event-id': last } = request.headers;
+  #openStream(incoming: Incoming, session: HttpSession): void {
+    const { 'last-event-id': last } = incoming.request.headers;
     const lastEventId = typeof last === 'string' ? last : undefined;
-    const exchange = this.#exchange(request, response, session.clientConnection.principal);
+    const exchange = this.#exchange(incoming);
     const call = callOfEvent(lastEventId);
     if (call === undefined) {
       session.listen(exchange, lastEventId);
@@ -275,21 +268,17 @@ export class McpEndpoint {
     const lost = new PlugboardError(
       'CONNECTION_LOST',
       'The connection of this request ended before its answer',
-      {
-        hint: 'It may have run. Its questions are no longer open.',
-      },
+      { hint: 'It may have run. Its questions are no longer open.' },
     );
     exchange.openStream();
     this.#open.delete(exchange);
-    exchange.finish(200, {
-      jsonrpc: '2.0',
-      id: call,
-      error: this.#backend.failureOf(lost, 'legacy').toJSON(),
-    });
+    const error = this.#backend.failureOf(lost, 'legacy').toJSON();
+    exchange.finish(200, { jsonrpc: '2.0', id: call, error });
   }
 
-  #delete(request: IncomingMessage, response: ServerResponse, principal: string): void {
-    this.#withSession(request, principal, (session) => {
+  #delete(incoming: Incoming): void {
+    const { response } = incoming;
+    this.#withSession(incoming, (session) => {
       if (session === undefined) refuse(response, 400, 'The request names no session');
       else if (session === 'unknown') sessionGone(response, null);
       else
@@ -300,18 +289,10 @@ export class McpEndpoint {
   }
 
   #exchange(
-    request: IncomingMessage,
-    response: ServerResponse,
-    principal: string,
+    { request, response, principal }: Incoming,
     options: Omit<HttpExchangeOptions, 'takesStream'> = {},
   ): HttpExchange {
-    const { headers, eventIds, onDropped } = options;
-    const exchange = new HttpExchange(response, {
-      takesStream: takesStream(request),
-      headers,
-      eventIds,
-      onDropped,
-    });
+    const exchange = new HttpExchange(response, { takesStream: takesStream(request), ...options });
     this.#open.set(exchange, principal);
     return exchange;
   }

@@ -10,19 +10,9 @@ import {
   RPC_MISSING_CAPABILITY,
   RPC_UNSUPPORTED_VERSION,
 } from '../lib/json-rpc.ts';
-import { decodeHeaderValue } from '../transport/http-headers.ts';
+import { decodeHeaderValue, NAME_FIELDS } from '../transport/http-headers.ts';
 import { modernClientInfo, type Params } from './client-era.ts';
 import { invalidParams, RpcFailure } from './rpc-failure.ts';
-
-/** The param that holds the name of a method's target, for `Mcp-Name`. */
-const NAMED: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-};
 
 /** Throws if the headers contradict the body, because proxies route by these headers. */
 export function checkHeaders(headers: IncomingHttpHeaders, method: string, params: Params): void {
@@ -31,7 +21,7 @@ export function checkHeaders(headers: IncomingHttpHeaders, method: string, param
   if (version === undefined) throw invalidParams(`${method} came without ${META.protocolVersion} in _meta`);
   expect(headers, 'mcp-protocol-version', version);
   expect(headers, 'mcp-method', method);
-  const key = NAMED[method];
+  const key = NAME_FIELDS.get(method);
   if (key !== undefined) expect(headers, 'mcp-name', params[key]);
   // A missing envelope field is an HTTP error here; over stdio it is an ordinary error response.
   modernClientInfo(method, params);
@@ -52,7 +42,7 @@ export function statusOf(answer: JsonRpcMessage | undefined, method: string): nu
   switch (answer.error.code) {
     case RPC_METHOD_NOT_FOUND:
       // Named methods exist here: the error comes from a server.
-      return method in NAMED ? 200 : 404;
+      return NAME_FIELDS.has(method) ? 200 : 404;
     case RPC_HEADER_MISMATCH:
     case RPC_MISSING_CAPABILITY:
     case RPC_UNSUPPORTED_VERSION:

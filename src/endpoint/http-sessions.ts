@@ -69,7 +69,6 @@ interface HttpSessionOptions {
 export class HttpSession {
   readonly id: string;
   readonly clientConnection: ClientConnection;
-  readonly #principal: string;
   readonly #records: SessionRecords | undefined;
   readonly #clock: Clock;
   readonly #streams: HttpExchange[] = [];
@@ -88,7 +87,6 @@ export class HttpSession {
 
   constructor(backend: Backend, { id, principal, records }: HttpSessionOptions) {
     this.id = id;
-    this.#principal = principal;
     this.#records = records;
     this.#clock = backend.clock;
     this.#recordedAt = this.#clock.now();
@@ -179,7 +177,7 @@ export class HttpSession {
       this.#unrecorded = undefined;
       if (client === undefined || this.#isRemoved) return;
       this.#recordedAt = this.#clock.now();
-      await this.#records?.save(this.id, this.#principal, client);
+      await this.#records?.save(this.id, this.clientConnection.principal, client);
     });
   }
 }

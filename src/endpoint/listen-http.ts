@@ -170,7 +170,7 @@ interface Doors {
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, verifier, mounted } = doors;
+  const { guard, backend, endpoint, sse, verifier, mounted } = doors;
   const { url = '/' } = request;
   const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
   if (!backend.isClosing && mounted?.handle(request, response, path)) return;
@@ -190,34 +190,16 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
     return;
   }
   const enter = (verdict: AuthResult): void => {
-    if ('principal' in verdict) {
-      route(request, response, path, verdict.principal, doors);
-      return;
-    }
-    for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
-    refuse(response, verdict.status, verdict.message);
+    if (!('principal' in verdict)) {
+      for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
+      refuse(response, verdict.status, verdict.message);
+    } else if (path === MCP_PATH) endpoint.handle(request, response, verdict.principal);
+    else if (sse?.handles(path)) sse.handle(request, response, verdict.principal);
+    else refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
   };
   const verdict = guard.identify(request.headers);
   if (verdict instanceof Promise) void verdict.then(enter);
   else enter(verdict);
-}
-
-function route(
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  principal: string,
-  { endpoint, sse }: Doors,
-): void {
-  if (path === MCP_PATH) {
-    endpoint.handle(request, response, principal);
-    return;
-  }
-  if (sse?.handles(path)) {
-    sse.handle(request, response, principal);
-    return;
-  }
-  refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
 }
 
 async function listen(server: HttpServer, host: string, port: number): Promise<number> {

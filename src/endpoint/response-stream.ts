@@ -58,12 +58,17 @@ export class HttpExchange implements Exchange {
 
   /** Writes an already serialized event. */
   write(event: string): boolean {
-    return this.#event(event);
+    if (!this.openStream()) return false;
+    this.quietSweeps = 0;
+    // A single message may be larger: only the backlog behind it is limited.
+    if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
+    else this.#response.write(event);
+    return true;
   }
 
   /** Sends a comment: clients and proxies close silent connections. */
   keepAlive(): void {
-    this.#event(': still here\n\n');
+    this.write(': still here\n\n');
   }
 
   /** Sends the headers now: a stream may stay silent for long, and its client waits for them. */
@@ -107,15 +112,6 @@ export class HttpExchange implements Exchange {
 
   #gone(): void {
     this.onGone?.(new PlugboardError('CANCELLED', 'The client disconnected'));
-  }
-
-  #event(text: string): boolean {
-    if (!this.openStream()) return false;
-    this.quietSweeps = 0;
-    // A single message may be larger: only the backlog behind it is limited.
-    if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
-    else this.#response.write(text);
-    return true;
   }
 }
 

@@ -2,7 +2,6 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { PlugboardError } from '../errors.ts';
-import type { Clock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import {
   type JsonRpcMessage,
@@ -12,6 +11,7 @@ import {
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
 import { type Dropped, LineCutter } from '../lib/lines.ts';
+import { inTime } from '../lib/waits.ts';
 import { MAX_JSON_DEPTH, nestsTooDeep, RESCUE_CHARS, recoverRequestId } from '../transport/framing-rescue.ts';
 import type { Backend, Served } from './backend.ts';
 import { ClientConnection } from './client-connection.ts';
@@ -105,25 +105,18 @@ interface LineStreams {
   readonly output: Writable;
   /** The actual writer if `output.write` was replaced; default: `output.write`. */
   readonly write?: ((text: string) => boolean) | undefined;
-  /**
-   * How running requests are handled at the end of the input. `cancel` (default): the client is gone. `finish`: it
-   * gets its responses first.
-   */
-  readonly atEnd?: 'cancel' | 'finish' | undefined;
-  /** Time limit of `finish`; default: a minute. */
+  /** Time limit for the responses to running requests after the end of the input; default: a minute. */
   readonly finishMs?: number | undefined;
 }
 
 /** Serves a backend to the one client at the other end; ends when the client closes its side. */
 export function serveLines(backend: Backend, streams: LineStreams): Served {
-  const { input, atEnd, finishMs = FINISH_MS } = streams;
+  const { input, finishMs = FINISH_MS } = streams;
   const { clientConnection, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
   let closing: Promise<void> | undefined;
   const closed = Promise.race([left, broken]).then(async () => {
-    if (atEnd === 'finish') {
-      clientConnection.inputEnded();
-      await within(finishMs, backend.clock, [answered(), broken]);
-    }
+    clientConnection.inputEnded();
+    await inTime(Promise.race([answered(), broken]), finishMs, backend.clock, undefined);
     // The responses are no longer read: running requests are cancelled (F55).
     clientConnection.close(new PlugboardError('CANCELLED', 'The client disconnected'));
     await backend.close();
@@ -158,7 +151,7 @@ export interface LineClient {
 export function openLines(
   backend: Backend,
   principal: string,
-  { input, output, write }: Omit<LineStreams, 'atEnd'>,
+  { input, output, write }: LineStreams,
 ): LineClient {
   const writer = new LineWriter(output, write);
   const { send } = writer;
@@ -222,16 +215,6 @@ export function openLines(
         await new Promise<void>((resolve) => onAnswered.add(resolve));
     },
   };
-}
-
-/** Resolves when one of the events has happened, or after the time limit. */
-async function within(ms: number, clock: Clock, events: readonly Promise<void>[]): Promise<void> {
-  let stopTimer = (): void => {};
-  const late = new Promise<void>((resolve) => {
-    stopTimer = clock.after(ms, resolve);
-  });
-  await Promise.race([...events, late]);
-  stopTimer();
 }
 
 /** Too deeply nested JSON may still have an id whose sender waits for a response. */

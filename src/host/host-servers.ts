@@ -10,13 +10,13 @@ import { keepUnreadable } from '../config/merge-specs.ts';
 import { givenSpec } from '../config/parse.ts';
 import { unknownServer } from '../config/unknown-server.ts';
 import { watchFiles } from '../config/watch.ts';
-import { setAlarm } from '../connection/alarm.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { Admitted } from '../connection/pool.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { sentences } from '../lib/sentences.ts';
+import { inTime } from '../lib/waits.ts';
 import { admit, isRequired, shieldedByRule } from '../policy/admit.ts';
 import { loadEffective, withConsent } from '../policy/effective.ts';
 import { openTrust } from '../policy/trust.ts';
@@ -322,9 +322,7 @@ async function renew(connections: readonly Connection[], clock: Clock): Promise<
       // It may have been started or removed since.
       const start = next.state.status === 'idle' ? settled(next) : Promise.resolve();
       starts.push(start);
-      const turn = setAlarm(clock, TURN_MS);
-      await Promise.race([start, turn.due]);
-      turn.cancel();
+      await inTime(start, TURN_MS, clock, undefined);
     }
   };
   await Promise.all(Array.from({ length: RENEWED_AT_ONCE }, takeTurns));

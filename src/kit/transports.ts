@@ -69,9 +69,9 @@ export function stdio(options: StdioOptions = {}): Listener {
   const { input = process.stdin, output = process.stdout } = options;
   return {
     async listen(backend) {
-      if (output !== process.stdout) return serveLines(backend, { input, output, atEnd: 'finish' });
+      if (output !== process.stdout) return serveLines(backend, { input, output });
       const { write, release } = ownStdout();
-      const served = serveLines(backend, { input, output, write, atEnd: 'finish' });
+      const served = serveLines(backend, { input, output, write });
       const closed = served.closed.then(() => {
         release();
         if (input === process.stdin) leaveSoon();

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { loadNative } from '../lib/native-module.ts';
+import { aborted } from '../lib/waits.ts';
 import type { SecretBackend } from './store.ts';
 
 /** A locked keyring may wait for a person who is absent. */
@@ -20,7 +21,7 @@ export function keyringSecrets(owner: string): SecretBackend {
     const { AsyncEntry } = loadKeyring();
     // Without this option Linux falls back to the kernel's keyring, which is cleared at the next boot.
     const entry = new AsyncEntry(SERVICE, `${prefix}:${key}`, { linux: { store: 'secret-service' } });
-    return Promise.race([work(entry, signal), rejectOn(signal)]);
+    return Promise.race([work(entry, signal), aborted(signal)]);
   };
 
   const useOrMiss: typeof use = async (key, work) => {
@@ -35,7 +36,7 @@ export function keyringSecrets(owner: string): SecretBackend {
   const keys = async (): Promise<string[]> => {
     const { findCredentialsAsync } = loadKeyring();
     const signal = AbortSignal.timeout(KEYRING_TIMEOUT_MS);
-    const all = await Promise.race([findCredentialsAsync(SERVICE, undefined, signal), rejectOn(signal)]);
+    const all = await Promise.race([findCredentialsAsync(SERVICE, undefined, signal), aborted(signal)]);
     return all.flatMap(({ account }) =>
       account.startsWith(`${prefix}:`) ? [account.slice(prefix.length + 1)] : [],
     );
@@ -67,10 +68,4 @@ interface Entry {
   getPassword(signal: AbortSignal): Promise<string | null>;
   setPassword(value: string, signal: AbortSignal): Promise<void>;
   deletePassword(signal: AbortSignal): Promise<boolean>;
-}
-
-function rejectOn(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

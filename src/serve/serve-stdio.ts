@@ -30,5 +30,5 @@ export interface ServeStdioOptions extends GatewayOptions {
  */
 export function serveStdio(host: ServedHost, options: ServeStdioOptions = {}): Served {
   const { input = process.stdin, output = process.stdout } = options;
-  return serveLines(new Gateway(host, options), { input, output, atEnd: 'finish', finishMs: FINISH_MS });
+  return serveLines(new Gateway(host, options), { input, output, finishMs: FINISH_MS });
 }

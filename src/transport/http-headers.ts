@@ -25,7 +25,7 @@ const RESERVED = new Set([
 ]);
 
 /** The params field that `Mcp-Name` mirrors. */
-const NAME_FIELDS: ReadonlyMap<string, string> = new Map([
+export const NAME_FIELDS: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],

@@ -2,6 +2,7 @@
 
 import type { Credentials } from '../auth/credentials.ts';
 import { PlugboardError } from '../errors.ts';
+import { unlessAborted } from '../lib/waits.ts';
 import type { ProxyServer } from '../policy/proxy.ts';
 import { accessError, type FailedResponse } from './http-errors.ts';
 import { cancelled, type Exchange, type Head, type HttpRequest, readText } from './http-exchange.ts';
@@ -28,10 +29,11 @@ export async function request(
   credentials: Credentials | undefined,
 ): Promise<Response> {
   const answered = new Set<number>();
+  const gone = (): Error => cancelled(wanted.signal);
   const line = { method: wanted.method, url: new URL(wanted.path, wire.url).href };
   for (;;) {
     const own = credentials?.headers(wanted.signal, line);
-    const foreign = own instanceof Promise ? await unlessAborted(own, wanted.signal) : own;
+    const foreign = own instanceof Promise ? await unlessAborted(own, wanted.signal, gone) : own;
     const headers = foreign === undefined ? wanted.headers : [...wanted.headers];
     if (foreign !== undefined) appendForeign(headers, foreign);
     const response = await follow(wire, { ...wanted, headers });
@@ -51,7 +53,7 @@ export async function request(
       refused: headerOf(headers, 'authorization'),
       dpopNonce: headerValue(got, 'dpop-nonce'),
     } as const;
-    await unlessAborted(credentials.challenged(challenge, wanted.signal), wanted.signal);
+    await unlessAborted(credentials.challenged(challenge, wanted.signal), wanted.signal, gone);
   }
 }
 
@@ -132,16 +134,6 @@ function redirectTarget(location: string | undefined, from: URL): URL | undefine
 }
 
 /** Fetching credentials may take time; a cancelled request does not wait for it. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(cancelled(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
 /** Reads a response with a status outside 200–299, including its body. */
 export async function readFailed({ head: { status, headers }, exchange }: Response): Promise<FailedResponse> {
   return {

@@ -2,6 +2,7 @@
 
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
+import { aborted } from '../../lib/waits.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { joinArgv } from '../argv.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
@@ -9,7 +10,6 @@ import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.t
 import { calledTool, findTool, refuseHidden } from '../call-target.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { milliseconds } from '../flags.ts';
-import { aborted } from '../interrupt.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';

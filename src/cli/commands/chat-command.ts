@@ -7,13 +7,13 @@ import type { ModelMessage } from 'ai';
 import { openModel } from '../../chat/chat-model.ts';
 import { Conversation } from '../../chat/conversation.ts';
 import { PlugboardError } from '../../errors.ts';
+import { aborted } from '../../lib/waits.ts';
 import { clean } from '../../policy/clean.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
 import { Questions } from '../chat/chat-questions.ts';
 import { runOneShot } from '../chat/one-shot.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
-import { aborted } from '../interrupt.ts';
 import type { Output } from '../output.ts';
 import { withOwnHost } from '../with-own-host.ts';
 

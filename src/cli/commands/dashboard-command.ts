@@ -1,12 +1,12 @@
 /** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
 import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
+import { aborted } from '../../lib/waits.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { port } from '../flags.ts';
 import { adoptOldToken, pageToken } from '../gateway-tokens.ts';
-import { aborted } from '../interrupt.ts';
 import { programEnvironment } from '../lookup-places.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 

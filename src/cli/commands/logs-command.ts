@@ -3,13 +3,13 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ServerSpec } from '../../config/entry.ts';
 import { attempt } from '../../lib/attempt.ts';
+import { aborted } from '../../lib/waits.ts';
 import { clean } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { type LogLine, readLogLine, serverLogFile } from '../../transport/server-log.ts';
 import { joinArgv } from '../argv.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
-import { aborted } from '../interrupt.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { padEnd, width } from '../text-layout.ts';

@@ -9,6 +9,7 @@ import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
+import { aborted } from '../../lib/waits.ts';
 import { describeConnecting, reachableUrl, STOP_LINE } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, type GatewayHttpOptions, REACH_HINT } from '../../serve/gateway-http.ts';
@@ -17,7 +18,6 @@ import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-fil
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
 import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
-import { aborted } from '../interrupt.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
 // Exported here to be in the same bundle, so that the serving code is shipped once.

@@ -5,6 +5,7 @@ import type { Backend } from '../../endpoint/backend.ts';
 import { type LineClient, openLines } from '../../endpoint/serve-lines.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { inTime } from '../../lib/waits.ts';
 import { LEAVING, type ServerFrame } from '../protocol/daemon-messages.ts';
 
 /** Time for a client to close its end. */
@@ -63,12 +64,7 @@ export class McpSession {
   async leave(word: string, graceMs: number): Promise<void> {
     // Requests that arrive from here on are not started; the relay sends them to the next daemon.
     this.#socket.pause();
-    let stopTimer = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      stopTimer = this.#clock.after(graceMs, resolve);
-    });
-    await Promise.race([this.#client.answered(), late]);
-    stopTimer();
+    await inTime(this.#client.answered(), graceMs, this.#clock, undefined);
     await this.#client.writer.flushed();
     if (this.#client.isAnswered) this.#socket.write(`${word}\n`);
     this.#socket.end();
