@@ -4,6 +4,7 @@ import type { CallOptions } from '../call/call.ts';
 import type { ContentBlock } from '../catalog/accept-result.ts';
 import type { Progress } from '../connection/peer.ts';
 import { asPlugboardError, type ErrorCode, hintForModel, PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { isRecord, parseJson } from '../lib/json.ts';
 import type { AdapterHost, AdapterOptions, ExecuteOptions, ModelCall } from './adapter-host.ts';
 
@@ -84,8 +85,7 @@ export function failed(refusal: PlugboardError, schemaHint?: () => string): Answ
   const error = {
     code,
     message,
-    ...(server === undefined ? {} : { server }),
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ server, hint }),
   };
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true, error };
 }

@@ -1,6 +1,7 @@
 /** Chooses the OAuth client of a login: configured, stored, a client id metadata document, or dynamic registration. */
 
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { needsClientRegistration } from './auth-errors.ts';
 import type { AuthorizationServer } from './discover.ts';
@@ -74,8 +75,7 @@ async function register(options: ClientOptions): Promise<StoredClient> {
         application_type: redirectUri.startsWith('https:') ? 'web' : 'native',
       },
       fetchFn: options.fetch,
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(scope === undefined ? {} : { scope }),
+      ...defined({ metadata, scope }),
     });
     return {
       id: client.client_id,

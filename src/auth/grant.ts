@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { OAuthDetails } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 
 /** The location of a secret; the entry itself never contains it. */
@@ -92,9 +93,7 @@ export function parseGrant(server: string, oauth: OAuthDetails): Grant | undefin
         idp: {
           clientId: optionalText(idp, 'clientId') ?? fail('idp.clientId is missing'),
           idToken: sourceOf(idp, 'idToken') ?? fail('idp.idTokenEnvVar or idp.idTokenFile is missing'),
-          ...(idpIssuer === undefined ? {} : { issuer: idpIssuer }),
-          ...(tokenUrl === undefined ? {} : { tokenUrl }),
-          ...(clientSecret === undefined ? {} : { clientSecret }),
+          ...defined({ issuer: idpIssuer, tokenUrl, clientSecret }),
         },
         ...bound,
       };

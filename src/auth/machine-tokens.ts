@@ -2,6 +2,7 @@
 
 import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/client';
 import { forSurface, PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { authFailed, scopeNotGranted } from './auth-errors.ts';
 import { NOTHING_REQUIRED, type RequiredAccess, scopeCovers, scopeUnion } from './challenge.ts';
@@ -203,8 +204,7 @@ export class MachineTokens implements TokenSource {
       idToken,
       clientId: idp.clientId,
       fetchFn: this.#options.fetch(undefined),
-      ...(clientSecret === undefined ? {} : { clientSecret }),
-      ...(scope === undefined ? {} : { scope }),
+      ...defined({ clientSecret, scope }),
     };
     try {
       const granted =

@@ -1,5 +1,6 @@
 /** Size and nesting limits for values in a server's definitions, and the members that are kept unchanged. */
 
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -74,8 +75,7 @@ export function acceptKept(
   const extra = acceptExtra(raw, known, note);
   if (icons === undefined && extra === undefined) return {};
   return {
-    ...(icons === undefined ? {} : { icons }),
-    ...(extra === undefined ? {} : { extra }),
+    ...defined({ icons, extra }),
   };
 }
 

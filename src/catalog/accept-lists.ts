@@ -1,5 +1,6 @@
 /** Parses whole lists (tools, resources, templates, prompts) tolerantly: an invalid item never hides the others. */
 
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import { hidesText } from '../policy/clean.ts';
 import {
@@ -169,8 +170,7 @@ function acceptDescribed<T>(
   const meta = acceptMeta(raw, note);
   const fields: ResourceFields = {
     name: name ?? id,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ title, description }),
     ...(idField === 'name' ? undefined : acceptResourceFields(raw, note)),
     ...(meta === undefined ? {} : { _meta: meta }),
     ...acceptKept(raw, KNOWN[idField], note),
@@ -217,8 +217,7 @@ function acceptArgument(raw: unknown, note: (text: string) => void): PromptArgum
   return [
     {
       name,
-      ...(title === undefined ? {} : { title }),
-      ...(description === undefined ? {} : { description }),
+      ...defined({ title, description }),
       ...(typeof required === 'boolean' ? { required } : {}),
       ...(extra === undefined ? {} : { extra }),
     },

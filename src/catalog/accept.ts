@@ -1,5 +1,6 @@
 /** Parses one tool of `tools/list` tolerantly: repairs unambiguous mistakes and rejects the rest. */
 
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import { clean } from '../policy/clean.ts';
 import { cleanSchema } from '../policy/clean-value.ts';
@@ -97,10 +98,7 @@ export function acceptTool(raw: unknown, options: AcceptToolOptions = {}): ToolA
     ...(title === undefined ? {} : { title }),
     description: acceptText(raw, 'description', MAX_DESCRIPTION_CHARS, note) ?? '',
     inputSchema: input.schema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(taskSupport === undefined ? {} : { taskSupport }),
-    ...(meta === undefined ? {} : { _meta: meta }),
+    ...defined({ outputSchema, annotations, taskSupport, _meta: meta }),
     ...acceptKept(raw, KNOWN, note),
   };
   return { tool, repaired };

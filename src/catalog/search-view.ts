@@ -1,5 +1,6 @@
 /** Searches the newest snapshot; builds the index at the first search and keeps it until the snapshot changes. */
 
+import { defined } from '../lib/defined.ts';
 import type { Snapshot } from './catalog.ts';
 import type { SearchModel } from './search/search-model.ts';
 import type { SearchHit, ToolIndex } from './search/tool-index.ts';
@@ -36,8 +37,7 @@ export function createSearch({ snapshot, searchUsage, model: bytes, warn }: Sear
     const usage = await searchUsage?.counts();
     return built.index.search(query, {
       find,
-      ...(limit === undefined ? {} : { limit }),
-      ...(usage === undefined ? {} : { usage }),
+      ...defined({ limit, usage }),
     });
   };
 }

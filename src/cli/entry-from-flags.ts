@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { transportTypes } from '../config/transport-kinds.ts';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { clean } from '../policy/clean.ts';
 import { joinArgv, splitArgv } from './argv.ts';
@@ -135,8 +136,7 @@ function oauthDetails(flags: Flags): Entry {
   const callback = textFlag(flags, 'callbackPort');
   const scopes = listFlag(flags, 'oauthScope').flatMap((value) => value.split(/[\s,]+/).filter(Boolean));
   return {
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...defined({ clientId, clientSecret }),
     ...(scopes.length === 0 ? {} : { scopes }),
     ...(callback === undefined ? {} : { callbackPort: port('--callback-port', callback) }),
   };

@@ -1,5 +1,6 @@
 /** The questions behind `${input:id}` (CFG-9): which entries use them, and how to ask. Asks nothing itself. */
 
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import { loadsCode } from './code-variables.ts';
 import { INPUTS } from './config-keys.ts';
@@ -35,9 +36,7 @@ function questionOf(id: string, item: Omit<InputDefinition, 'id'>, owner: string
     owner,
     // Hidden unless the file sets it to false.
     password: password !== false,
-    ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { fallback }),
-    ...(options === undefined ? {} : { options }),
+    ...defined({ description, fallback, options }),
   };
 }
 

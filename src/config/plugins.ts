@@ -4,6 +4,7 @@
  */
 
 import { basename, join, posix, resolve } from 'node:path';
+import { defined } from '../lib/defined.ts';
 import { isInside, realPath } from '../lib/inside.ts';
 import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
@@ -82,8 +83,7 @@ export async function readPlugin(where: Where): Promise<Plugin> {
   const description = textOf(fields['description']);
   return {
     name,
-    ...(version === undefined ? {} : { version }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ version, description }),
     servers: firstOfEach(parts.flatMap(({ servers }) => servers)),
     problems: [...(manifest?.problems ?? []), ...parts.flatMap(({ problems }) => problems)],
     inputs: parts.flatMap(({ inputs }) => inputs),

@@ -9,6 +9,7 @@ import { missingCapability } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Checked, Schema } from '../lib/author-schema.ts';
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import type { RequestId } from '../lib/json-rpc.ts';
 import { type Check, createCheck } from './kit-check.ts';
@@ -125,8 +126,7 @@ export class HandlerContext implements Context {
     this.notify('notifications/progress', {
       progressToken,
       progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
+      ...defined({ total, message }),
     });
   };
 

@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Home } from '../config/home.ts';
+import { defined } from '../lib/defined.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord, parseRecord } from '../lib/json.ts';
@@ -283,9 +284,7 @@ export function mergedTools(
     tools,
     rests,
     instructions,
-    ...(identity === undefined ? {} : { identity }),
-    ...(newest === undefined ? {} : { version: newest }),
-    ...(parts === undefined ? {} : { parts }),
+    ...defined({ identity, version: newest, parts }),
     ...(isEmpty(held) ? {} : { held }),
     ...(instructions === current ? {} : { heldInstructions: current }),
     ...(called === undefined || called === identity ? {} : { heldIdentity: called }),

@@ -8,6 +8,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { type SecureContext, connect as tlsConnect } from 'node:tls';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { errorCode } from '../lib/error-code.ts';
 import type { ProxyServer } from './proxy.ts';
 
@@ -77,8 +78,7 @@ function askForTunnel(
         ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
       },
       agent: false,
-      ...(secureContext === undefined ? {} : { secureContext }),
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ secureContext, signal }),
     });
     const timer = setTimeout(() => request.destroy(timedOut(proxy, authority)), timeoutMs);
     let isConnected = false;

@@ -1,5 +1,6 @@
 /** One client request as a script's handler sees it, with methods for everything besides its result. */
 
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage, JsonRpcRequest } from '../lib/json-rpc.ts';
 import type { Era } from './era.ts';
@@ -65,8 +66,7 @@ export function createExchange({ message, era, signal, wire, request }: Exchange
       notify('notifications/progress', {
         progressToken,
         progress,
-        ...(total === undefined ? {} : { total }),
-        ...(text === undefined ? {} : { message: text }),
+        ...defined({ total, message: text }),
       });
     },
     request:

@@ -1,5 +1,6 @@
 /** Parses any JSON into a schema node: resolves references, merges `allOf`, adds missing parts (CAT-5). */
 
+import { defined } from '../../lib/defined.ts';
 import { isRecord } from '../../lib/json.ts';
 import type { Changes } from './changes.ts';
 import {
@@ -298,10 +299,7 @@ class Reader {
     if (node.anyOf === undefined) return this.#complete(this.#typed(node, place.path), place.path);
     const { anyOf, exclusive, title, description, default: fallback, examples, ...shape } = node;
     const words = {
-      ...(title === undefined ? {} : { title }),
-      ...(description === undefined ? {} : { description }),
-      ...(fallback === undefined ? {} : { default: fallback }),
-      ...(examples === undefined ? {} : { examples }),
+      ...defined({ title, description, default: fallback, examples }),
     };
     // An enum is more precise than a union, and objects must not be repeated in each branch.
     if (shape.enum !== undefined) return this.#settle({ ...shape, ...words }, place);

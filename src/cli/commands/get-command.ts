@@ -3,6 +3,7 @@
 import { transportOf } from '../../config/describe.ts';
 import type { ServerSpec } from '../../config/entry.ts';
 import { switchedOffBy } from '../../config/switches.ts';
+import { defined } from '../../lib/defined.ts';
 import { sentences } from '../../lib/sentences.ts';
 import { admit } from '../../policy/admit.ts';
 import { waitingFor } from '../../policy/consent-terms.ts';
@@ -40,8 +41,7 @@ export const get: CliCommand = {
     const state = {
       ...(isOpen ? { entry: spec.raw } : {}),
       ...(error === undefined ? {} : { error: errorDocument(error) }),
-      ...(credentials === undefined ? {} : { credentials }),
-      ...(waiting === undefined ? {} : { waiting }),
+      ...defined({ credentials, waiting }),
     };
     output.answer({ ...serverDocument(spec, verdicts, authority), ...state }, () =>
       [

@@ -10,6 +10,7 @@ import { checkPluginName, type Plugin, readPlugin } from '../../config/plugins.t
 import { supplierOf } from '../../config/scopes.ts';
 import { didYouMean } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
+import { defined } from '../../lib/defined.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
@@ -159,8 +160,7 @@ async function documentOf(
     path,
     enabled,
     ...(isMissing ? { missing: true as const } : {}),
-    ...(version === undefined ? {} : { version }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ version, description }),
     servers: servers.map((spec) => ({ name: spec.name, status: statusOf(spec) })),
     problems,
   };

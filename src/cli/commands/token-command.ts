@@ -2,6 +2,7 @@
 
 import { Argument } from 'commander';
 import { PlugboardError } from '../../errors.ts';
+import { defined } from '../../lib/defined.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import {
   addToken,
@@ -67,8 +68,7 @@ async function add(context: Context, name: string, lifetime: string | undefined)
   const until = dateOf(expires);
   const url = await servedAt(context);
   const details = {
-    ...(until === undefined ? {} : { expires: until }),
-    ...(url === undefined ? {} : { url }),
+    ...defined({ expires: until, url }),
   };
   output.answer({ name, token: made.token, ...details }, () =>
     [

@@ -3,6 +3,7 @@
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
+import { defined } from '../../lib/defined.ts';
 import { reveal } from '../../policy/clean.ts';
 import { consentTerms, shownInputs } from '../../policy/consent-terms.ts';
 import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-consent.ts';
@@ -120,8 +121,7 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
     return {
       ...base,
       ...(runsInProject(spec) ? { folder: spec.baseDir } : {}),
-      ...(inputs === undefined ? {} : { inputs }),
-      ...(replaces === undefined ? {} : { replaces }),
+      ...defined({ inputs, replaces }),
       terms: consentTerms(spec),
     };
   });

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { findHome, type Home } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
+import { defined } from '../../lib/defined.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { questionPlace } from '../../lib/question-place.ts';
 import { isReaderGone, isTerminal, outputFailed, Sink } from '../../lib/sink.ts';
@@ -212,7 +213,6 @@ function screenOf(stdout: Sink, stderr: Sink, argv: readonly string[]): Screen {
 function sizeOf({ isTerminal: terminal, columns, rows }: Sink): Screen['stdout'] {
   return {
     isTerminal: terminal,
-    ...(columns === undefined ? {} : { columns }),
-    ...(rows === undefined ? {} : { rows }),
+    ...defined({ columns, rows }),
   };
 }
