@@ -1,7 +1,7 @@
 /**
  * Pipeline stage: makes a result fit for a model: cleaned, within the token limit, without unsupported media (CAL-5).
  *
- * No content is lost: omitted parts are saved in a file, and the result names the file and how to read it.
+ * Omitted parts are saved in a file, and the result names the file and how to read it; if saving fails, it reports that.
  */
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';

@@ -55,7 +55,7 @@ export interface CatalogCache {
 /**
  * Returns the cache key.
  *
- * @param parts everything that decides the list: the expanded entry, the principal, the folder.
+ * @param parts everything that decides the list, such as the expanded entry, its scope and folder, the capabilities of the host and the principal.
  */
 export function cacheKey(parts: readonly unknown[]): string {
   return createHash('sha256')

@@ -26,8 +26,8 @@ async function main(): Promise<void> {
   const command = argv.find((word) => word !== '--json') ?? '';
   // A relay, or a command that a running daemon can run. Commands that only read files need no daemon.
   if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !argv.includes('--no-connect')) {
-    const { runQuickly } = await import('../daemon/client/run-in-daemon.ts');
-    const status = await runQuickly(argv, process.env, async (question) => {
+    const { runThroughDaemon } = await import('../daemon/client/run-in-daemon.ts');
+    const status = await runThroughDaemon(argv, process.env, async (question) => {
       const { askForDaemon } = await import('./elicit-form.ts');
       return askForDaemon(question, argv.includes('--json'));
     });

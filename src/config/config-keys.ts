@@ -225,7 +225,7 @@ const SHARED_KEYS = keys<SharedMembers>({
   },
   pins: {
     kind: oneOf('hold', 'warn', 'off'),
-    description: 'What happens when a tool changes after it was approved.',
+    description: 'Reaction to a tool that changed since it was first seen.',
     default: '"hold"; "warn" for your own local servers',
   },
 });

@@ -1,6 +1,6 @@
 /**
  * The table of scopes: whose an entry is, and what follows from that. Rules and logins are stored by owner. The only
- * place that compares scopes; a test rejects comparisons in other files.
+ * place that decides what comes with a project or plugin; a test rejects such comparisons in other files.
  */
 
 import { dirname } from 'node:path';

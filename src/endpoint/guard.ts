@@ -87,7 +87,9 @@ export class Guard {
   identify(headers: IncomingHttpHeaders): AuthResult | Promise<AuthResult> {
     const { authorization = '' } = headers;
     const { verifier, named, needed = 'A bearer token is needed.' } = this.#options;
-    if (this.#expected !== undefined && equal(authorization, this.#expected)) return { principal: 'token' };
+    // The name of the scheme is not case-sensitive.
+    const sent = authorization.replace(/^bearer /i, 'Bearer ');
+    if (this.#expected !== undefined && equal(sent, this.#expected)) return { principal: 'token' };
     const name = named?.nameOf(bearerOf(authorization) ?? '');
     if (name !== undefined) return { principal: name };
     if (verifier !== undefined) return this.#verified(verifier, headers);

@@ -54,7 +54,7 @@ interface Row {
   readonly decisions: Partial<Decisions>;
 }
 
-const UNDELIVERED_STATUS = (status: number | undefined): boolean =>
+const isUndelivered = (status: number | undefined): boolean =>
   status === undefined || status === 429 || status >= 500;
 
 const AUTH_CODES: readonly string[] = ['NEEDS_AUTH', 'AUTH_FAILED', 'NEEDS_CLIENT_REGISTRATION'];
@@ -85,7 +85,7 @@ const TABLE: readonly Row[] = [
   },
   {
     failure: 'no connection, 429 or a server error',
-    applies: ({ code, detail }) => code === 'CONNECT_FAILED' && UNDELIVERED_STATUS(detail.httpStatus),
+    applies: ({ code, detail }) => code === 'CONNECT_FAILED' && isUndelivered(detail.httpStatus),
     decisions: { poll: 'repeat', start: 'repeat', stream: 'repeat' },
   },
   {

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FIXTURES, Place } from './command.ts';
+import { COMMAND, FIXTURES, Place } from './command.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -313,3 +314,23 @@ describe('calls that cannot be made', () => {
     });
   });
 });
+
+it.each(['call echo wait', 'list', 'serve --stdio'])(
+  'F53: %s in a folder that was deleted names the folder, without a stack trace',
+  (line) => {
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+    // PLUGBOARD_DAEMON of tests is left out: the way to the daemon reads the folder first.
+    const { PLUGBOARD_DAEMON: _, ...inherited } = process.env;
+    const env = { ...inherited, PLUGBOARD_HOME: place.home };
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', script, process.execPath, COMMAND, ...line.split(' ')],
+      { cwd: place.project, env, input: '', encoding: 'utf8' },
+    );
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr:
+        'error: The folder this command was started in no longer exists\nhint:  Change to another folder, or name one with --cwd.\n',
+    });
+  },
+);

@@ -59,6 +59,22 @@ it('A31: stores only a hash, in a file for its owner only', async () => {
     await expect(add(name)).rejects.toMatchObject({ code: 'USAGE' });
 });
 
+it("A31: accepts the name of the scheme in any case, for the caller's token and for named ones", async () => {
+  const own = 'a token that the caller chose'.replaceAll(' ', '-');
+  const [named, url] = [await add('one'), await serve({ token: own })];
+  const status = async (authorization: string): Promise<number> =>
+    (await post(url, PING, { authorization })).status;
+  const schemes = ['Bearer', 'bearer', 'BEARER', 'Basic'];
+  expect(
+    await Promise.all(
+      [own, named].map((token) => Promise.all(schemes.map((each) => status(`${each} ${token}`)))),
+    ),
+  ).toEqual([
+    [200, 200, 200, 401],
+    [200, 200, 200, 401],
+  ]);
+});
+
 it('A31: accepts tokens that are added while it runs, and a revoked one at once no more', async () => {
   const [one, url] = [await add('one'), await serve()];
   const two = await add('two');

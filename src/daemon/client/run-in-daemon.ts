@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { findHome, type Home } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
+import { attempt } from '../../lib/attempt.ts';
 import { defined } from '../../lib/defined.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { questionPlace } from '../../lib/question-place.ts';
@@ -26,18 +27,18 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * Resolves to the exit status. Undefined: nothing was done, and the command line must be loaded, which parses every
  * flag and reports errors. `alone`: the same, and no daemon can be used.
  */
-export async function runQuickly(
+export async function runThroughDaemon(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   ask: AskPerson,
 ): Promise<number | 'alone' | undefined> {
   if (!allowsDaemon(env)) return undefined;
-  if (argv[0] === 'serve') return serveQuickly(argv.slice(1), env);
+  if (argv[0] === 'serve') return serveThroughDaemon(argv.slice(1), env);
   const command = argv.find((word) => word !== '--json') ?? '';
   return DAEMON_COMMANDS.has(command) ? runInDaemon(argv, env, ask) : undefined;
 }
 
-async function serveQuickly(
+async function serveThroughDaemon(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number | 'alone' | undefined> {
@@ -91,12 +92,9 @@ function existingFolder(given: string): string | undefined {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : undefined;
 }
 
+/** Returns undefined in a folder that was deleted. */
 function currentFolder(): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => process.cwd(), undefined);
 }
 
 const STDIN = 0;
@@ -125,14 +123,15 @@ async function runInDaemon(
     return undefined;
   const home = findHome(env);
   const place = placeOf(home);
-  if (place === undefined) return undefined;
+  const cwd = currentFolder();
+  if (place === undefined || cwd === undefined) return undefined;
   let onReaderGone = (_error: Error): void => {};
   const stdout = new Sink(STDOUT, (error) => onReaderGone(error));
   const stderr = new Sink(STDERR, () => {});
   const screen = screenOf(stdout, stderr, argv);
   const request = {
     kind: 'command',
-    cwd: process.cwd(),
+    cwd,
     env,
     words: argv,
     screen,

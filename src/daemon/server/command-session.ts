@@ -1,7 +1,7 @@
 /** Runs one command for a shell: receives argv, sends its output and exit status. */
 
 import type { Socket } from 'node:net';
-import { runCommandInDaemon } from '../../cli/command-in-daemon.ts';
+import { runForClient } from '../../cli/run-for-client.ts';
 import type { Home } from '../../config/home.ts';
 import type { ElicitAnswer, Questioned } from '../../connection/questions.ts';
 import { LineCutter } from '../../lib/lines.ts';
@@ -48,7 +48,7 @@ export async function runCommandSession(
       release();
       send({ ask: question });
     });
-  const outcome = await runCommandInDaemon({
+  const outcome = await runForClient({
     argv: words,
     cwd,
     env,

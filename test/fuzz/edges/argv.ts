@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCommandInDaemon } from '../../../src/cli/command-in-daemon.ts';
+import { runForClient } from '../../../src/cli/run-for-client.ts';
 import { homeAt } from '../../../src/config/home.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { TextSink } from '../../../src/lib/sink.ts';
@@ -57,7 +57,7 @@ export const argv: Edge = {
         // A dash reads stdin, and folders of other users are left alone.
         if (!SAFE.test(command) || words.includes('-') || words.some((word) => /^--c/.test(word))) return;
         const [stdout, stderr] = [new Collected(), new Collected()];
-        const status = await runCommandInDaemon({
+        const status = await runForClient({
           argv: words,
           cwd: project,
           env: { HOME: base, PLUGBOARD_HOME: home.dir, PLUGBOARD_CREDENTIALS: 'file' },

@@ -15,7 +15,7 @@ import { reportFailure } from './report-failure.ts';
 import type { CommandHost, Need } from './with-host.ts';
 import { projectRoots } from './with-host.ts';
 
-export interface CommandInDaemon {
+export interface ClientCommand {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -36,7 +36,7 @@ export interface CommandInDaemon {
 }
 
 /** Returns the exit status, or `local` if a person must be asked and nothing was done yet. */
-export async function runCommandInDaemon(elsewhere: CommandInDaemon): Promise<number | 'local'> {
+export async function runForClient(elsewhere: ClientCommand): Promise<number | 'local'> {
   const { argv, cwd, env, home, host, config, stdout, stderr } = elsewhere;
   const cancel = new AbortController();
   const stop = (): void => cancel.abort(new PlugboardError('CANCELLED', 'Interrupted'));
