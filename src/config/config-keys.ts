@@ -24,6 +24,7 @@ import type {
 import { noEffect } from './fault.ts';
 import {
   checkedLater,
+  choice,
   either,
   flag,
   joined,
@@ -48,6 +49,7 @@ import {
   DEFAULT_LIMITS,
   STARTED_DAEMON_IDLE_MS,
 } from './limits.ts';
+import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-kinds.ts';
 
 /** The longest delay of a timer. */
 const MAX_TIME_MS = 2 ** 31 - 1;
@@ -63,17 +65,14 @@ const approval = oneOf('approve', 'auto', 'writes', 'prompt');
 const globs = list(word, 'tool names or globs');
 const time = positive(MAX_TIME_MS);
 
-/** Includes the spellings of Streamable HTTP in other agents' files. */
-const transport = {
-  ...oneOf('stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'),
-  expected: '"stdio", "http" or "sse"',
-};
+/** Includes the spellings of other agents' files. */
+const transport = { ...oneOf(...TYPE_SPELLINGS), expected: choice(transportTypes()) };
 
 /** The members of entries in files, each of which may be absent. */
 type StdioMembers = Omit<StdioEntry, keyof EntryBase | 'type'>;
 type RemoteMembers = Omit<RemoteEntry, keyof EntryBase | 'type' | 'headersFrom'>;
 interface SharedMembers extends EntryBase {
-  readonly type?: 'stdio' | 'http' | 'sse' | 'streamable-http' | 'streamableHttp';
+  readonly type?: TypeSpelling;
   readonly disabled?: boolean;
 }
 export type EntryMembers = StdioMembers & RemoteMembers & SharedMembers;

@@ -142,13 +142,17 @@ export function wholeNumber(minimum: number, maximum: number): Kind<number> {
   );
 }
 
-export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): Kind<T> {
-  const expected = values
+/** Lists values in a sentence: `"a", "b" or "c"`. */
+export function choice(values: readonly string[]): string {
+  return values
     .map((value) => `"${value}"`)
     .join(', ')
     .replace(/, ([^,]*)$/, ' or $1');
+}
+
+export function oneOf<const T extends string>(...values: readonly [T, ...T[]]): Kind<T> {
   return {
-    expected,
+    expected: choice(values),
     schema: { enum: values },
     types: ['string'],
     check(value, path, report): value is T {

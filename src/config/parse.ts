@@ -21,10 +21,11 @@ import type { Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
 import { readGiven } from './given-entry.ts';
 import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessFactory, isInProcessServer } from './in-process.ts';
-import { membersOf, object, validMembers } from './kind.ts';
+import { choice, membersOf, object, validMembers } from './kind.ts';
 import { otherAgentsHint, reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';
 import { isForeign, type Scope } from './scopes.ts';
+import { remoteTypeOf, transportTypes } from './transport-kinds.ts';
 
 const MAX_NAME_CHARS = 128;
 
@@ -149,8 +150,12 @@ function entryOf(value: Partial<EntryMembers>): ServerEntry | undefined {
   }
   if (url === undefined) return undefined;
   const { type, disabled, ...members } = membersOf(REMOTE_ENTRY_KEYS, value);
-  const transport = type === 'sse' ? 'sse' : 'http';
-  return { ...(type === undefined ? {} : { type: transport }), ...members, url, ...switchedOff(disabled) };
+  return {
+    ...(type === undefined ? {} : { type: remoteTypeOf(type) }),
+    ...members,
+    url,
+    ...switchedOff(disabled),
+  };
 }
 
 /** Translates `disabled`, as other agents write it. */
@@ -281,7 +286,7 @@ function kindOf(
   if (hasUrl && type === 'stdio') {
     return whole(
       'Its "type" needs a "command", but it has a "url"',
-      'Leave "type" out, or set it to "http" or "sse".',
+      `Leave "type" out, or set it to ${choice(transportTypes('url'))}.`,
     );
   }
   if (hasUrl && !isHttpUrl(value['url'])) {

@@ -1,9 +1,17 @@
 /**
  * The table of transports: what the rest of the code needs to know about each of them.
  *
- * A new transport is a row here, its file in `transport/`, its loader in `transport/create-transport.ts`, and its keys
- * in `config-keys.ts`.
+ * A new transport is a row here, its `type` in `entry.ts`, its file in `transport/` and its loader in
+ * `transport/create-transport.ts`; keys that only it has are rows of `config-keys.ts`.
  */
+
+import type { RemoteEntry } from './entry.ts';
+
+/** The values of `type` in files: ours, then the spellings of Streamable HTTP in other agents' files. */
+export const TYPE_SPELLINGS = ['stdio', 'http', 'sse', 'streamable-http', 'streamableHttp'] as const;
+export type TypeSpelling = (typeof TYPE_SPELLINGS)[number];
+/** The values of `type` in our entries with a url. */
+export type RemoteType = NonNullable<RemoteEntry['type']>;
 
 /** The transports of connections. */
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'memory';
@@ -15,7 +23,7 @@ export interface TransportRow {
   /** The key that an entry of this transport has. */
   readonly key: 'command' | 'url' | 'inProcess';
   /** Its values of `type` in entries: ours, then those in other agents' files. Empty: only in code. */
-  readonly types: readonly string[];
+  readonly types: readonly TypeSpelling[];
   /** Requests are independent of each other and of a process: they have no order, and each has its own timeout. */
   readonly isRemote?: true;
   readonly hasProcess?: true;
@@ -71,6 +79,13 @@ export const TRANSPORT_NAMES: readonly TransportName[] = ROWS.map(([, { name }])
 export function transportTypes(key?: TransportRow['key']): readonly string[] {
   const rows = key === undefined ? ROWS : ROWS.filter(([, row]) => row.key === key);
   return rows.flatMap(([, { types }]) => types.slice(0, 1));
+}
+
+/** Returns our `type` for the one of an entry with a url. */
+export function remoteTypeOf(type: TypeSpelling): RemoteType {
+  const row = ROWS.find(([, { key, types }]) => key === 'url' && types.includes(type));
+  // The first spelling of a row with a url is ours.
+  return (row?.[1].types[0] ?? 'http') as RemoteType;
 }
 
 /** Returns the transport of an entry; an unknown `type` is the default of its key. */
