@@ -29,19 +29,29 @@ export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from '../host/t
 export type RemoteGiven = Extract<GivenEntry, { readonly url: string }>;
 
 /** Options of `createHost` that need a disk or a process. */
-const NEEDS_NODE = [
-  'home',
-  'cwd',
-  'env',
-  'outputs',
-  'config',
-  'daemon',
-  'builtIn',
-  'builtInList',
-  'borrow',
-  'sandbox',
-] as const;
-type NeedsNode = (typeof NEEDS_NODE)[number];
+type NeedsNode =
+  | 'home'
+  | 'cwd'
+  | 'env'
+  | 'outputs'
+  | 'config'
+  | 'daemon'
+  | 'builtIn'
+  | 'builtInList'
+  | 'borrow'
+  | 'sandbox';
+const NEEDS_NODE: Readonly<Record<NeedsNode, true>> = {
+  home: true,
+  cwd: true,
+  env: true,
+  outputs: true,
+  config: true,
+  daemon: true,
+  builtIn: true,
+  builtInList: true,
+  borrow: true,
+  sandbox: true,
+};
 
 /** The options of `createHost` that need neither files nor processes. */
 export type RemoteOnlyOptions = Omit<HostOptions, NeedsNode | 'servers'> & {
@@ -96,7 +106,7 @@ function loginByRedirect(login: Host['login']): Host['login'] {
 function checkOptions(options: unknown): void {
   checkHostOptions(options);
   if (!isRecord(options)) return;
-  const unusable = NEEDS_NODE.find((name) => options[name] !== undefined);
+  const unusable = Object.keys(NEEDS_NODE).find((name) => options[name] !== undefined);
   if (unusable !== undefined)
     throw new PlugboardError(
       'CONFIG_INVALID',
