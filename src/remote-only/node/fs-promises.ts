@@ -29,7 +29,7 @@ export const writeFile: Later<typeof sync.writeFileSync> = later(sync.writeFileS
 export const mkdir: Later<typeof sync.mkdirSync> = later(sync.mkdirSync);
 export const stat: Later<typeof sync.statSync> = later(sync.statSync);
 /** Files in memory have no links. */
-export const lstat: Later<typeof sync.statSync> = stat;
+export const lstat: Later<typeof sync.statSync> = later(sync.statSync);
 export const access: Later<typeof sync.accessSync> = later(sync.accessSync);
 export const readdir: Later<typeof sync.readdirSync> = later(sync.readdirSync);
 export const realpath: Later<typeof sync.realpathSync> = later(sync.realpathSync);
