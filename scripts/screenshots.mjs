@@ -275,7 +275,7 @@ const views = {
   },
   questions: async (page) => {
     await page.keyboard.press('4');
-    await page.waitForSelector('.question:nth-child(2)');
+    await page.waitForFunction(() => document.querySelectorAll('.question').length >= 2);
   },
 };
 

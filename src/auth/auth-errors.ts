@@ -25,7 +25,7 @@ export function needsLogin(server: string, url: string, why?: string): Plugboard
   if (wantsPersonalToken(url)) return needsGitHubToken(server);
   return new PlugboardError(
     'NEEDS_AUTH',
-    `"${server}" requires a login${why === undefined ? '.' : `: ${why}`}`,
+    `"${server}" requires a login${why === undefined ? '' : `: ${why}`}`,
     {
       server,
       hint: loginHint(server),

@@ -7,6 +7,7 @@ import { isShareable } from '../config/shareable.ts';
 import { type Attached, attachOrStart } from '../daemon/client/attach.ts';
 import { allowsDaemon, placeOf } from '../daemon/protocol/daemon-place.ts';
 import { asPlugboardError } from '../errors.ts';
+import { sentences } from '../lib/sentences.ts';
 import { createAttachedTransport } from '../transport/attached-transport.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { HostOptions } from './host-options.ts';
@@ -30,8 +31,7 @@ export async function openShared(host: Owner, spec: ServerSpec): Promise<Transpo
     throw new Error('the daemon has a different configuration for it');
   } catch (error) {
     const { message, hint } = asPlugboardError(error);
-    const why = hint === undefined ? message : `${message} (${hint})`;
-    host.log(spec.name, 'warning', `Not shared with other agents: ${why}`);
+    host.log(spec.name, 'warning', `Not shared with other agents: ${sentences(message, hint)}`);
     return undefined;
   }
 }

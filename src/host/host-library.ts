@@ -76,8 +76,7 @@ function warnOfFailures(host: Host, warn: (event: HostEvents['log']) => void): v
     if (status === 'connected') reported.add(name);
     if (!MISSING.has(status) || reported.has(name)) return;
     reported.add(name);
-    const hint = error?.hint === undefined ? '' : ` (${error.hint})`;
-    const message = `${name} is not available: ${error?.message ?? status}${hint}`;
+    const message = `${name} is not available: ${sentences(error?.message ?? status, error?.hint)}`;
     warn({ server: name, level: 'warning', message });
   };
   host.on('server', look);

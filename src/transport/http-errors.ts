@@ -177,7 +177,7 @@ export function notMcp(host: string, because: string, httpStatus: number | undef
 
 export function accessError(status: 401 | 403, host: string): PlugboardError {
   const message =
-    status === 401 ? `${host} requires a login (HTTP 401).` : `${host} does not allow this (HTTP 403).`;
+    status === 401 ? `${host} requires a login (HTTP 401)` : `${host} does not allow this (HTTP 403)`;
   return new PlugboardError('NEEDS_AUTH', message, {
     hint: 'Sign in to this server, or check its token or headers.',
     detail: { httpStatus: status },

@@ -53,7 +53,7 @@ describe('a login', () => {
     const before = await failure(call(auth, as.url));
     expect(before.toJSON()).toEqual({
       code: 'NEEDS_AUTH',
-      message: '"docs" requires a login.',
+      message: '"docs" requires a login',
       server: 'docs',
       hint: 'Call host.login("docs"), or give "headers" or "bearerTokenEnvVar" in its entry.',
     });
