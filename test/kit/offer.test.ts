@@ -38,7 +38,7 @@ function even(withJsonSchema: boolean): StandardSchema<{ n: number }> {
   return {
     '~standard': {
       version: 1,
-      vendor: 'somebody',
+      vendor: 'another',
       validate: async (value) => {
         const { n } = value as { n: number };
         return n % 2 === 0 ? { value: { n } } : { issues: [{ message: 'odd', path: [{ key: 'n' }] }] };
@@ -112,7 +112,7 @@ describe('tools', () => {
       { name: 'silent', inputSchema: { type: 'object', properties: {} } },
     ]);
     expect(warnings).toEqual([
-      'A schema of the tool "silent" cannot be listed: A schema of somebody cannot be written as JSON Schema here',
+      'A schema of the tool "silent" cannot be listed: A schema of another cannot be written as JSON Schema here',
     ]);
     expect(await called(server, 'silent', { n: 2 })).toEqual(text('2 is even'));
     expect(await called(server, 'silent', { n: 3 })).toEqual(
