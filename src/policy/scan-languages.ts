@@ -1,8 +1,6 @@
 /** Scan rules for languages other than English: overridden instructions, concealment from users, exfiltration. */
 
-import type { Rule } from './scan-words.ts';
-
-const rule = (kind: Rule['kind'], ...all: RegExp[]): Rule => ({ kind, all });
+import { type Rule, rule } from './scan-words.ts';
 
 /** Matches at the start of a word by letters, because `\b` does not support accents and other alphabets. */
 const word = (text: string): RegExp => new RegExp(`(?<![\\p{L}])(?:${text})`, 'iu');

@@ -142,49 +142,12 @@ function textsOf({ title, description, inputSchema }: ScannedTool): string[] {
   return texts.filter((text) => text !== '');
 }
 
-/** Letters of other alphabets that look like Latin letters. */
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
-  а: 'a',
-  с: 'c',
-  ԁ: 'd',
-  е: 'e',
-  һ: 'h',
-  і: 'i',
-  ј: 'j',
-  ӏ: 'l',
-  ո: 'n',
-  о: 'o',
-  р: 'p',
-  ԛ: 'q',
-  ѕ: 's',
-  ԝ: 'w',
-  х: 'x',
-  у: 'y',
-  α: 'a',
-  ε: 'e',
-  ι: 'i',
-  ο: 'o',
-  ρ: 'p',
-  υ: 'u',
-  ν: 'v',
-  τ: 't',
-  κ: 'k',
-  η: 'n',
-  ω: 'w',
-  А: 'A',
-  В: 'B',
-  С: 'C',
-  Е: 'E',
-  Н: 'H',
-  І: 'I',
-  К: 'K',
-  М: 'M',
-  О: 'O',
-  Р: 'P',
-  Ѕ: 'S',
-  Т: 'T',
-  Х: 'X',
-};
+/** Letters of other alphabets and, in the same order, the Latin letters that they look like. */
+const FOREIGN = 'асԁеһіјӏոорԛѕԝхуαειορυντκηωАВСЕНІКМОРЅТХ';
+const LATIN = 'acdehijlnopqswxyaeiopuvtknwABCEHIKMOPSTX';
+const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
+  Array.from(FOREIGN, (letter, at) => [letter, LATIN.charAt(at)]),
+);
 /** A word that mixes Latin letters with Cyrillic or Greek ones, which no language does. */
 const MIXED = /(?=[\p{L}]{0,40}[A-Za-z])(?=[\p{L}]{0,40}[\p{Script=Cyrillic}\p{Script=Greek}])[\p{L}]{2,40}/u;
 const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
@@ -203,7 +166,7 @@ interface View {
 function viewsOf(text: string): View[] {
   const views: View[] = [{ text, hidden: false }];
   if (MIXED.test(text)) {
-    views.push({ text: text.replace(/\P{ASCII}/gu, (char) => LOOK_ALIKES[char] ?? char), hidden: true });
+    views.push({ text: text.replace(/\P{ASCII}/gu, (char) => LOOK_ALIKES.get(char) ?? char), hidden: true });
   }
   for (const decoded of decodings(text)) views.push({ text: decoded, hidden: true });
   if (/\brot-?13\b|\bcaesar\b/i.test(text)) views.push({ text: rot13(text), hidden: true });
