@@ -1,6 +1,6 @@
 /** Determines which permission rules of `config.json` apply to a server. */
 
-import { isRecord, valueAt } from '../lib/json.ts';
+import { isRecord, own, valueAt } from '../lib/json.ts';
 import type { Permissions, ServerSpec, Settings } from './entry.ts';
 import { projectKey } from './project-key.ts';
 import { entryOwner, isForeign, supplierOf } from './scopes.ts';
@@ -24,10 +24,6 @@ function listFor(spec: Identity, { projects, plugins }: Settings): readonly stri
   const found =
     supplierOf(spec) === 'plugin' ? own(plugins, pluginOf(spec)) : own(projects, entryOwner(spec));
   return found?.permissions?.allow;
-}
-
-function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
-  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Returns the plugin's name, before the colon in the name of a server. */

@@ -20,10 +20,12 @@ export function parseRecord(text: string): Record<string, unknown> | undefined {
   return isRecord(value) ? value : undefined;
 }
 
+/** Returns an own member, never one of the prototype: the keys may be chosen by a server. */
+export function own<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
 /** Returns the value at a path of keys; undefined if there is none. */
 export function valueAt(root: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-    root,
-  );
+  return path.reduce<unknown>((value, key) => (isRecord(value) ? own(value, key) : undefined), root);
 }

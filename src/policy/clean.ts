@@ -24,6 +24,19 @@ export function clean(text: string, options: CleanOptions = {}): string {
   return out;
 }
 
+/** Cleans a text for one line, such as a name in a table. */
+export function oneLine(text: string): string {
+  return clean(text, { multiline: false });
+}
+
+/** Longest name in a message. */
+const MAX_SHOWN_CHARS = 200;
+
+/** Cleans a name for a message. */
+export function shownName(name: string): string {
+  return clean(name, { multiline: false, max: MAX_SHOWN_CHARS });
+}
+
 /** Percent-encodes invisible characters of an address, as it should have been; the target is unchanged. */
 export function visibleUri(uri: string): string {
   if (PLAIN.test(uri) && !/[\n\t]/.test(uri)) return uri;

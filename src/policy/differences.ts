@@ -1,7 +1,8 @@
 /** Lists the differences between two JSON values by path, for review by a user. */
 
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json.ts';
+import { defined } from '../lib/defined.ts';
+import { isRecord, own } from '../lib/json.ts';
 
 export interface Difference {
   /** A path in the value, such as `args[1]`. */
@@ -24,9 +25,5 @@ export function compare(path: string, before: unknown, after: unknown): Differen
     const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
     return indices.flatMap((index) => compare(`${path}[${index}]`, before[index], after[index]));
   }
-  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
-}
-
-export function own(record: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
+  return [{ path, ...defined({ before, after }) }];
 }

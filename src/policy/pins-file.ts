@@ -9,7 +9,7 @@ import type { Home } from '../config/home.ts';
 import { defined } from '../lib/defined.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
-import { isRecord, parseRecord } from '../lib/json.ts';
+import { isRecord, own, parseRecord } from '../lib/json.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import {
@@ -18,7 +18,6 @@ import {
   hashRest,
   hashTool,
   heldHash,
-  ownHash,
   type PinMode,
   type PinnedKind,
   type PinnedListing,
@@ -235,7 +234,7 @@ function withVersions<T>(
   for (const [name, definition] of items) {
     const { pinned } = all[name] ?? {};
     all[name] =
-      ownHash(held, name) === undefined
+      own(held, name) === undefined
         ? { pinned: definition }
         : { ...(pinned === undefined ? {} : { pinned }), held: definition };
   }
@@ -264,11 +263,11 @@ export function mergedTools(
   for (const tool of listing.tools) {
     const { name } = tool;
     const [now, rest] = [hashTool(tool), hashRest(tool)];
-    const isNew = ownHash(tools, name) === undefined;
+    const isNew = own(tools, name) === undefined;
     if (mode === 'warn' || before === undefined) {
       tools[name] = now;
       rests[name] = rest;
-    } else if (isNew || tools[name] !== now || (ownHash(rests, name) ?? rest) !== rest) {
+    } else if (isNew || tools[name] !== now || (own(rests, name) ?? rest) !== rest) {
       held[name] = heldHash(tool);
     } else rests[name] = rest;
   }
@@ -313,13 +312,13 @@ export function mergedParts(
   let isSame = known !== undefined;
   for (const part of items) {
     const now = hashPart(part);
-    if (ownHash(pinned, part.id) === now) continue;
+    if (own(pinned, part.id) === now) continue;
     if (mode === 'warn' || known === undefined) {
       pinned[part.id] = now;
       isSame = false;
     } else {
       held[part.id] = now;
-      isSame &&= ownHash(known.held, part.id) === now;
+      isSame &&= own(known.held, part.id) === now;
     }
   }
   if (isSame && Object.keys(known?.held ?? {}).length === Object.keys(held).length) return before;

@@ -2,7 +2,8 @@
 
 import type { Home } from '../config/home.ts';
 import { PlugboardError } from '../errors.ts';
-import { clean, reveal } from './clean.ts';
+import { own } from '../lib/json.ts';
+import { oneLine, reveal } from './clean.ts';
 import { compare, type Difference } from './differences.ts';
 import {
   hashInstructions,
@@ -107,9 +108,9 @@ function accepted(record: PinRecord, definitions: Definitions, isChosen: IsChose
   const rests: Record<string, string> = Object.assign(Object.create(null), record.rests);
   const left: Record<string, string> = {};
   for (const [name, hash] of Object.entries(held)) {
-    const shown = ownEntry(definitions.tools, name)?.held;
+    const shown = own(definitions.tools, name)?.held;
     // An item that could not be shown is accepted by its hash; a shown one only if it has not changed since.
-    if (isChosen(shownName(name)) && (shown === undefined || isTool(shown, hash))) {
+    if (isChosen(oneLine(name)) && (shown === undefined || isTool(shown, hash))) {
       const [now = hash, rest] = hash.split('.');
       tools[name] = now;
       if (rest !== undefined) rests[name] = rest;
@@ -148,9 +149,9 @@ function acceptedParts(
     const pinned: Record<string, string> = Object.assign(Object.create(null), known.pinned);
     const left: Record<string, string> = {};
     for (const [id, hash] of Object.entries(known.held ?? {})) {
-      const shown = ownEntry(definitions.parts?.[kind] ?? {}, id)?.held;
+      const shown = own(definitions.parts?.[kind], id)?.held;
       const isShown = shown === undefined || hashPart({ id, definition: shown }) === hash;
-      if (isShown && isChosen(shownName(id))) pinned[id] = hash;
+      if (isShown && isChosen(oneLine(id))) pinned[id] = hash;
       else left[id] = hash;
     }
     return [[kind, { pinned, ...(Object.keys(left).length === 0 ? {} : { held: left }) }]];
@@ -175,7 +176,7 @@ function newest<T>(
   isChosen: IsChosen,
 ): Record<string, Versions<T>> {
   const all = Object.entries(versions).map(([name, each]) => {
-    if (!isChosen(shownName(name))) return [name, each] as const;
+    if (!isChosen(oneLine(name))) return [name, each] as const;
     const now = each.held ?? each.pinned;
     return [name, now === undefined ? {} : { pinned: now }] as const;
   });
@@ -186,13 +187,13 @@ function describeHeld(record: PinRecord, definitions: Definitions): HeldTool[] {
   const { server, heldIdentity } = record;
   const tools = Object.keys(record.held ?? {}).map((name): HeldTool => {
     const isNew = !Object.hasOwn(record.tools, name);
-    return { server, tool: shownName(name), diff: versionsDiff(ownEntry(definitions.tools, name), isNew) };
+    return { server, tool: oneLine(name), diff: versionsDiff(own(definitions.tools, name), isNew) };
   });
   const parts = KINDS.flatMap((kind) =>
     Object.keys(record.parts?.[kind]?.held ?? {}).map((id): HeldTool => {
       const isNew = !Object.hasOwn(record.parts?.[kind]?.pinned ?? {}, id);
-      const versions = ownEntry(definitions.parts?.[kind] ?? {}, id);
-      return { server, tool: shownName(id), kind: NAMES[kind], diff: versionsDiff(versions, isNew) };
+      const versions = own(definitions.parts?.[kind], id);
+      return { server, tool: oneLine(id), kind: NAMES[kind], diff: versionsDiff(versions, isNew) };
     }),
   );
   const { pinned, held } = definitions.instructions ?? {};
@@ -225,20 +226,12 @@ function describeHeld(record: PinRecord, definitions: Definitions): HeldTool[] {
   ];
 }
 
-function shownName(name: string): string {
-  return clean(name, { multiline: false });
-}
-
 function versionsDiff(versions: Versions<unknown> | undefined, isNew: boolean): string {
   const { pinned, held } = versions ?? {};
   if (!isNew || held === undefined) return diffOf(pinned, held);
   return ['(new since the server was first seen)', ...compare('', {}, held).flatMap(linesOf)]
     .slice(0, MAX_LINES)
     .join('\n');
-}
-
-function ownEntry<T>(versions: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(versions, name) ? versions[name] : undefined;
 }
 
 function diffOf(before: unknown, after: unknown): string {

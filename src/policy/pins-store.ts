@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { forSurface } from '../errors.ts';
+import { own } from '../lib/json.ts';
 import {
   judge,
-  ownHash,
   type PinDecision,
   type PinMode,
   type PinnedKind,
@@ -175,8 +175,8 @@ class PinStore implements Pins {
     if (record === 'broken') return 'changed';
     if (record?.heldIdentity !== undefined) return 'changed';
     const parts = record?.parts?.[kind];
-    if (ownHash(parts?.held, id) === undefined) return 'free';
-    return ownHash(parts?.pinned, id) === undefined ? 'new' : 'changed';
+    if (own(parts?.held, id) === undefined) return 'free';
+    return own(parts?.pinned, id) === undefined ? 'new' : 'changed';
   }
 
   async reload(): Promise<void> {
@@ -266,8 +266,8 @@ function withoutNull(record: PinRecord): unknown {
 function differs(before: PinRecord, now: PinRecord, kind: PinnedKind, id: string): boolean {
   const [old, young] = [before.parts?.[kind], now.parts?.[kind]];
   return (
-    ownHash(old?.pinned, id) !== ownHash(young?.pinned, id) ||
-    (ownHash(young?.held, id) !== undefined && ownHash(old?.held, id) !== ownHash(young?.held, id))
+    own(old?.pinned, id) !== own(young?.pinned, id) ||
+    (own(young?.held, id) !== undefined && own(old?.held, id) !== own(young?.held, id))
   );
 }
 

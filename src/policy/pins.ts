@@ -5,7 +5,7 @@ import { isInProcess, isRemote, isStdio, type ServerSpec } from '../config/entry
 import { IN_PROCESS_KEY } from '../config/in-process.ts';
 import { isForeign, isPerFolder } from '../config/scopes.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord } from '../lib/json.ts';
+import { isRecord, own } from '../lib/json.ts';
 
 /** Used instead of a tool name for a server's instructions. */
 export const INSTRUCTIONS = '(instructions)';
@@ -183,8 +183,8 @@ export function judge(
   const changed: string[] = [];
   const added: string[] = [];
   for (const tool of listing.tools) {
-    const pinned = ownHash(record.tools, tool.name);
-    const rest = ownHash(record.rests, tool.name);
+    const pinned = own(record.tools, tool.name);
+    const rest = own(record.rests, tool.name);
     if (pinned === undefined) added.push(tool.name);
     else if (pinned !== hashTool(tool) || (rest !== undefined && rest !== hashRest(tool)))
       changed.push(tool.name);
@@ -200,14 +200,6 @@ export function judge(
         ? record.heldIdentity !== undefined
         : identity !== undefined && identity !== listing.identity.name,
   };
-}
-
-/** Returns the hash of a name chosen by a server (own properties only). */
-export function ownHash(
-  hashes: Readonly<Record<string, string>> | undefined,
-  name: string,
-): string | undefined {
-  return hashes !== undefined && Object.hasOwn(hashes, name) ? hashes[name] : undefined;
 }
 
 /** Sorts `required`, because some languages write this set in a random order. */

@@ -9,9 +9,9 @@ import type { Home } from '../config/home.ts';
 import { decisiveIds } from '../config/inputs.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { isRecord, valueAt } from '../lib/json.ts';
+import { isRecord, own, valueAt } from '../lib/json.ts';
 import { shownInputs } from './consent-terms.ts';
-import { compare, type Difference, own } from './differences.ts';
+import { compare, type Difference } from './differences.ts';
 import { MAX_SCRIPTS, namedScripts } from './named-scripts.ts';
 import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 
