@@ -73,10 +73,7 @@ export function acceptKept(
 ): KeptFields {
   const icons = acceptIcons(raw['icons'], note);
   const extra = acceptExtra(raw, known, note);
-  if (icons === undefined && extra === undefined) return {};
-  return {
-    ...defined({ icons, extra }),
-  };
+  return defined({ icons, extra });
 }
 
 export function acceptExtra(

@@ -30,7 +30,7 @@ interface Described extends KeptFields {
   readonly _meta?: JsonObject;
 }
 
-interface ResourceFields extends Described {
+export interface ResourceFields extends Described {
   readonly mimeType?: string;
   readonly annotations?: JsonObject;
 }

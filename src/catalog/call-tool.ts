@@ -1,6 +1,7 @@
 /** The dispatching tool `call_tool`: calls a tool found by `tool_search`, for callers with a fixed tool list. */
 
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { isRecord } from '../lib/json.ts';
 import { CALL_TOOL, TOOL_SEARCH } from './deferral.ts';
 import type { Tool } from './tool.ts';
@@ -45,7 +46,8 @@ export function wrappedCall(
   if (typeof name !== 'string' || name === CALL_TOOL) {
     return invalidWrap(`${CALL_TOOL} needs the name of a tool`, `Find one with ${TOOL_SEARCH}.`);
   }
-  const args = typeof given === 'string' ? parsedObject(given) : (given ?? undefined);
+  // Some models send a nested object as JSON text.
+  const args = typeof given === 'string' ? attempt(() => JSON.parse(given), given) : (given ?? undefined);
   if (args !== undefined && !isRecord(args)) {
     return invalidWrap(`The arguments for ${name} must be an object`, hint);
   }
@@ -70,13 +72,4 @@ function exampleCall(name: string): string {
 
 function invalidWrap(message: string, hint: string): PlugboardError {
   return new PlugboardError('INVALID_ARGUMENTS', message, { hint });
-}
-
-/** Parses JSON text, since some models send a nested object that way; returns other text unchanged. */
-function parsedObject(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -4,11 +4,11 @@ import type { ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { Connection } from '../connection/connection.ts';
 import { hasTasks } from '../connection/tasks.ts';
 import { forSurface } from '../errors.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, shownName } from '../policy/clean.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
 import { IDENTITY, INSTRUCTIONS } from '../policy/pins.ts';
 import type { PinnedResult, Pins } from '../policy/pins-store.ts';
-import { type Catalog, oneLine, readListing, type ServerListing } from './catalog.ts';
+import { type Catalog, readListing, type ServerListing } from './catalog.ts';
 import { type CachedList, type CatalogCache, cacheKey, type Found } from './catalog-cache.ts';
 import { CAPABILITIES, type Capability, isDeclared } from './content-lists.ts';
 import { type DeclaredExtensions, extensionNames, extensionsIn, extensionsNamed } from './extensions.ts';
@@ -245,7 +245,7 @@ function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListin
       ...listing.quarantined,
       ...(pinned.holdsIdentity ? [{ tool: IDENTITY, reason: HELD_REASON }] : []),
       ...held.map(({ name }) => ({
-        tool: oneLine(name),
+        tool: shownName(name),
         reason: pinned.added.has(name) ? NEW_REASON : HELD_REASON,
       })),
       ...(pinned.holdsInstructions ? [{ tool: INSTRUCTIONS, reason: HELD_REASON }] : []),

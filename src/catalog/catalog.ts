@@ -5,7 +5,7 @@ import type { EntryBase } from '../config/entry.ts';
 import type { Era } from '../connection/eras.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { RuleNames, Spellings } from '../policy/approval.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine, shownName } from '../policy/clean.ts';
 import { cleanRecord, cleanSchema } from '../policy/clean-value.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
 import type { AcceptedTool, TaskSupport } from './accept.ts';
@@ -74,8 +74,8 @@ export function readListing(
   const { instructions, tasks } = options;
   return {
     tools: accepted.accepted,
-    quarantined: accepted.rejected.map(({ name, reason }) => ({ tool: oneLine(name), reason })),
-    warnings: accepted.repaired.map(({ name, notes }) => `${oneLine(name)}: ${notes.join('; ')}`),
+    quarantined: accepted.rejected.map(({ name, reason }) => ({ tool: shownName(name), reason })),
+    warnings: accepted.repaired.map(({ name, notes }) => `${shownName(name)}: ${notes.join('; ')}`),
     ...(instructions === undefined
       ? {}
       : { instructions: clean(instructions, { max: MAX_INSTRUCTIONS_CHARS }) }),
@@ -176,7 +176,7 @@ export class Catalog {
     if (tool === undefined) {
       tool = present(accepted);
       this.#presented.set(accepted, tool);
-      if (wasCleaned(accepted, tool)) this.#hidden?.(server, `the definition of ${oneLine(accepted.name)}`);
+      if (wasCleaned(accepted, tool)) this.#hidden?.(server, `the definition of ${shownName(accepted.name)}`);
     }
     return tool;
   }
@@ -289,7 +289,7 @@ function present(accepted: AcceptedTool): CleanedTool {
   const { title, outputSchema, annotations, _meta } = accepted;
   return {
     tool: accepted.name,
-    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
+    ...(title === undefined ? {} : { title: oneLine(title) }),
     description: clean(accepted.description),
     inputSchema: cleanSchema(accepted.inputSchema),
     ...(outputSchema === undefined ? {} : { outputSchema: cleanSchema(outputSchema) }),
@@ -317,12 +317,7 @@ function wasCleaned(accepted: AcceptedTool, shown: CleanedTool): boolean {
 function cleanAnnotations(annotations: ToolAnnotations): ToolAnnotations {
   const { title } = annotations;
   const cleaned = cleanRecord(annotations);
-  return title === undefined ? cleaned : { ...cleaned, title: clean(title, { multiline: false }) };
-}
-
-/** Returns a name for use in one line of text. */
-export function oneLine(name: string): string {
-  return clean(name, { multiline: false, max: 200 });
+  return title === undefined ? cleaned : { ...cleaned, title: oneLine(title) };
 }
 
 /** Compares by code units: the same result on every machine and in every locale. */

@@ -1,8 +1,10 @@
 /** Removes hidden text from blocks of results, prompts and resources; returns clean ones unchanged. */
 
-import { clean, visibleUri } from '../policy/clean.ts';
+import { defined } from '../lib/defined.ts';
+import { clean, oneLine, visibleUri } from '../policy/clean.ts';
 import { cleanRecord, mapSame } from '../policy/clean-value.ts';
 import type { KeptFields } from './accept-bounds.ts';
+import type { ResourceFields } from './accept-lists.ts';
 import type { ContentBlock, ResourceContents } from './accept-result.ts';
 
 /** Fields with their own cleaning rule, or that are not readable text. */
@@ -32,17 +34,17 @@ function cleanFields(block: ContentBlock): ContentBlock {
     }
     case 'image':
     case 'audio':
-      return changed(block, { mimeType: line(block.mimeType) });
+      return changed(block, { mimeType: oneLine(block.mimeType) });
     case 'resource':
       return changed(block, { resource: cleanContents(block.resource) });
     case 'resource_link': {
       const { uri, name, title, description, mimeType } = block;
       return changed(block, {
         uri: visibleUri(uri),
-        name: line(name),
-        ...(title === undefined ? {} : { title: line(title) }),
+        name: oneLine(name),
+        ...(title === undefined ? {} : { title: oneLine(title) }),
         ...(description === undefined ? {} : { description: clean(description) }),
-        ...(mimeType === undefined ? {} : { mimeType: line(mimeType) }),
+        ...(mimeType === undefined ? {} : { mimeType: oneLine(mimeType) }),
       });
     }
     default:
@@ -63,7 +65,7 @@ export function cleanContents(contents: ResourceContents, asked: string = conten
   const { uri, mimeType } = contents;
   const fields = {
     uri: visibleUri(uri),
-    ...(mimeType === undefined ? {} : { mimeType: line(mimeType) }),
+    ...(mimeType === undefined ? {} : { mimeType: oneLine(mimeType) }),
   };
   // Both addresses are checked, so that a server cannot choose this by the address in its answer.
   const isText = 'text' in contents && !(isVerbatim(asked) && isVerbatim(uri));
@@ -73,12 +75,25 @@ export function cleanContents(contents: ResourceContents, asked: string = conten
   return cleanOthers(cleaned, CONTENTS_FIELDS);
 }
 
+/** Cleans a listed item or an argument, except names and addresses: most of them must match the server's. */
+export function cleanDescribed<T extends Partial<ResourceFields>>(item: T): T {
+  const { title, description, mimeType, annotations, _meta } = item;
+  return {
+    ...item,
+    ...defined({
+      title: title && oneLine(title),
+      description: description && clean(description),
+      mimeType: mimeType && oneLine(mimeType),
+      annotations: annotations && cleanRecord(annotations),
+      _meta: _meta && cleanRecord(_meta),
+    }),
+    ...cleanKept(item),
+  };
+}
+
 /** Cleans the icons and unknown members of a definition. */
 export function cleanKept({ icons, extra }: KeptFields): KeptFields {
-  return {
-    ...(icons === undefined ? {} : { icons: mapSame(icons, cleanRecord) }),
-    ...(extra === undefined ? {} : { extra: cleanRecord(extra) }),
-  };
+  return defined({ icons: icons && mapSame(icons, cleanRecord), extra: extra && cleanRecord(extra) });
 }
 
 /** Cleans annotations, `_meta`, icons and all unknown members, including their names. */
@@ -95,10 +110,6 @@ function cleanOthers<T extends object>(value: T, known: ReadonlySet<string>): T 
   const fields = Object.entries(value).filter(([key]) => known.has(key));
   // Known fields come last, so that a cleaned name cannot replace one of them.
   return { ...cleaned, ...Object.fromEntries(fields) } as T; // the same fields, of the same types
-}
-
-function line(text: string): string {
-  return clean(text, { multiline: false });
 }
 
 function changed<T extends object>(value: T, fields: Partial<T>): T {

@@ -7,7 +7,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { nearest } from '../lib/nearest.ts';
-import { clean } from '../policy/clean.ts';
+import { shownName } from '../policy/clean.ts';
 import type { Prompt } from './accept-lists.ts';
 import { type ListedPrompt, presentPrompt, requireArguments, usage } from './prompts.ts';
 import { assignNames, type Naming, plainName } from './tool-names.ts';
@@ -91,7 +91,7 @@ export function readArguments(prompt: ListedPrompt, line: string): Record<string
       if (name !== undefined) refuseSlip(prompt, name, names);
       byPosition.push(text);
     } else if (args.has(name)) {
-      throw wrong(prompt, `was given ${shown(name)} twice`, `Give each argument once.`);
+      throw wrong(prompt, `was given ${shownName(name)} twice`, `Give each argument once.`);
     } else args.set(name, text.slice(equals + 1));
   }
   const free = names.filter((name) => !args.has(name));
@@ -113,8 +113,8 @@ export function readArguments(prompt: ListedPrompt, line: string): Record<string
 function refuseSlip(prompt: ListedPrompt, name: string, names: readonly string[]): void {
   const [close] = nearest(name, names);
   if (close === undefined) return;
-  const hint = `Did you mean ${shown(close)}=…? In quotes it is taken as text.`;
-  throw wrong(prompt, `has no argument ${shown(name)}`, hint);
+  const hint = `Did you mean ${shownName(close)}=…? In quotes it is taken as text.`;
+  throw wrong(prompt, `has no argument ${shownName(name)}`, hint);
 }
 
 /** Splits a line into tokens; quotes and backslashes group, nothing is expanded. */
@@ -165,8 +165,4 @@ function wrong(prompt: ListedPrompt, what: string, hint: string): PlugboardError
     server: prompt.server,
     hint,
   });
-}
-
-function shown(name: string): string {
-  return clean(name, { multiline: false, max: 200 });
 }

@@ -4,15 +4,16 @@ import type { Connection } from '../connection/connection.ts';
 import type { RequestOptions } from '../connection/peer.ts';
 import { timeoutHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, shownName } from '../policy/clean.ts';
 import { cleanRecord, mapSame } from '../policy/clean-value.ts';
 import { type JsonObject, unknownMembers } from './accept-bounds.ts';
-import type { Prompt, PromptArgument } from './accept-lists.ts';
+import type { Prompt } from './accept-lists.ts';
 import { acceptContentBlock, type ContentBlock } from './accept-result.ts';
-import { cleanBlock, cleanKept } from './clean-block.ts';
+import { cleanBlock, cleanDescribed } from './clean-block.ts';
 import { metaOf, offersNone, refusalOf } from './content-response.ts';
 
 const MAX_MESSAGES = 1_000;
@@ -47,27 +48,8 @@ export type PromptArguments = Readonly<Record<string, string>>;
 
 /** Cleans a prompt except its name and its arguments' names, which must match the server's. */
 export function presentPrompt(command: string, server: string, prompt: Prompt): ListedPrompt {
-  const { title, description, _meta } = prompt;
-  return {
-    command,
-    server,
-    ...prompt,
-    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
-    ...(description === undefined ? {} : { description: clean(description) }),
-    ...(prompt.arguments === undefined ? {} : { arguments: prompt.arguments.map(presentArgument) }),
-    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
-    ...cleanKept(prompt),
-  };
-}
-
-function presentArgument(argument: PromptArgument): PromptArgument {
-  const { title, description, extra } = argument;
-  return {
-    ...argument,
-    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
-    ...(description === undefined ? {} : { description: clean(description) }),
-    ...(extra === undefined ? {} : { extra: cleanRecord(extra) }),
-  };
+  const args = prompt.arguments?.map(cleanDescribed);
+  return { command, server, ...cleanDescribed(prompt), ...defined({ arguments: args }) };
 }
 
 export interface GetPromptOptions {
@@ -99,7 +81,7 @@ export async function getPrompt(
   const meta = metaOf(raw, forModel);
   if (!forModel) return { ...result, ...meta };
   const messages = mapSame(result.messages, cleanMessage);
-  if (messages !== result.messages) hidden(`the messages of the prompt ${shown(name)}`);
+  if (messages !== result.messages) hidden(`the messages of the prompt ${shownName(name)}`);
   const { extra } = result;
   return { ...result, messages, ...(extra === undefined ? {} : { extra: cleanRecord(extra) }), ...meta };
 }
@@ -108,11 +90,11 @@ export async function getPrompt(
 export function requireArguments(server: string, prompt: Prompt, args: PromptArguments): void {
   const missing = (prompt.arguments ?? [])
     .filter((argument) => argument.required === true && !Object.hasOwn(args, argument.name))
-    .map((argument) => shown(argument.name));
+    .map((argument) => shownName(argument.name));
   if (missing.length === 0) return;
   throw new PlugboardError(
     'INVALID_ARGUMENTS',
-    `The prompt ${shown(prompt.name)} of ${server} needs ${missing.join(' and ')}`,
+    `The prompt ${shownName(prompt.name)} of ${server} needs ${missing.join(' and ')}`,
     { server, hint: `It takes ${usage(prompt)}.` },
   );
 }
@@ -120,7 +102,7 @@ export function requireArguments(server: string, prompt: Prompt, args: PromptArg
 /** Returns the arguments as `<file> [style]`, optional ones in brackets. */
 export function usage(prompt: Prompt): string {
   const shownArguments = (prompt.arguments ?? []).map(({ name, required }) =>
-    required === true ? `<${shown(name)}>` : `[${shown(name)}]`,
+    required === true ? `<${shownName(name)}>` : `[${shownName(name)}]`,
   );
   return shownArguments.length === 0 ? 'no arguments' : shownArguments.join(' ');
 }
@@ -137,7 +119,7 @@ function asArguments(
     if (typeof value === 'number' || typeof value === 'boolean') return [[key, String(value)]];
     throw new PlugboardError(
       'INVALID_ARGUMENTS',
-      `The argument ${shown(key)} of the prompt ${shown(name)} must be text`,
+      `The argument ${shownName(key)} of the prompt ${shownName(name)} must be text`,
       { server, hint: 'Prompts take text only; write other values as JSON text.' },
     );
   });
@@ -155,7 +137,7 @@ function acceptPrompt(
   if (!Array.isArray(messages)) {
     throw new PlugboardError(
       'PROTOCOL_ERROR',
-      `${server} answered the prompt ${shown(name)} without messages`,
+      `${server} answered the prompt ${shownName(name)} without messages`,
       {
         server,
       },
@@ -164,11 +146,11 @@ function acceptPrompt(
   if (messages.length > MAX_MESSAGES) {
     throw new PlugboardError(
       'LIMIT_EXCEEDED',
-      `The prompt ${shown(name)} has ${messages.length} messages; ${MAX_MESSAGES} are too many`,
+      `The prompt ${shownName(name)} has ${messages.length} messages; ${MAX_MESSAGES} are too many`,
       { server },
     );
   }
-  const complain = (text: string): void => warn(`prompt ${shown(name)}: ${text}`);
+  const complain = (text: string): void => warn(`prompt ${shownName(name)}: ${text}`);
   const extra = unknownMembers(record, KNOWN_OF_PROMPT);
   return {
     ...(typeof description === 'string' ? { description: clean(description) } : {}),
@@ -209,7 +191,7 @@ function getFailure(
   const { detail } = error;
   const refusal = refusalOf(error, 'prompts/get');
   if (refusal === undefined) {
-    const message = error.message.replace(/^prompts\/get/, `the prompt ${shown(name)} of ${server}`);
+    const message = error.message.replace(/^prompts\/get/, `the prompt ${shownName(name)} of ${server}`);
     const hint = error.hint ?? timeoutHint(error);
     return new PlugboardError(error.code, message, { server, hint, cause: error, detail });
   }
@@ -218,15 +200,15 @@ function getFailure(
   const known = listed.find((prompt) => prompt.name === name);
   if (known !== undefined || !refusal.notFound) {
     // The prompt exists, so its arguments were rejected or the server failed.
-    const message = `${server} did not give the prompt ${shown(name)}: ${refusal.text}`;
+    const message = `${server} did not give the prompt ${shownName(name)}: ${refusal.text}`;
     const hint = known === undefined || !refusal.notFound ? undefined : `It takes ${usage(known)}.`;
     return new PlugboardError(code, message, { server, hint, cause: error, detail });
   }
   const close = nearest(
     name,
     listed.map((prompt) => prompt.name),
-  ).map(shown);
-  return new PlugboardError(code, `${server} has no prompt called ${shown(name)}: ${refusal.text}`, {
+  ).map(shownName);
+  return new PlugboardError(code, `${server} has no prompt called ${shownName(name)}: ${refusal.text}`, {
     server,
     hint:
       close.length > 0
@@ -238,8 +220,4 @@ function getFailure(
     cause: error,
     detail,
   });
-}
-
-function shown(name: string): string {
-  return clean(name, { multiline: false, max: 200 });
 }

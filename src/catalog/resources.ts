@@ -6,12 +6,12 @@ import { timeoutHint } from '../connection/reasons.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { clean, visibleUri } from '../policy/clean.ts';
+import { oneLine, visibleUri } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import { type JsonObject, unknownMembers } from './accept-bounds.ts';
 import type { Resource, ResourceTemplate } from './accept-lists.ts';
 import { acceptResourceContents, type ResourceContents } from './accept-result.ts';
-import { cleanContents, cleanKept } from './clean-block.ts';
+import { cleanContents, cleanDescribed } from './clean-block.ts';
 import { metaOf, offersNone, refusalOf } from './content-response.ts';
 
 /** Limit on parts of one resource; real folders have far fewer. */
@@ -53,29 +53,11 @@ const KNOWN_OF_READ: ReadonlySet<string> = new Set([
 
 /** Cleans a resource except its address, which must match the server's. */
 export function presentResource(server: string, resource: Resource): ListedResource {
-  return { ...resource, ...cleanTexts(resource), server };
+  return { ...cleanDescribed(resource), name: oneLine(resource.name), server };
 }
 
 export function presentTemplate(server: string, template: ResourceTemplate): ListedTemplate {
-  return { ...template, ...cleanTexts(template), server };
-}
-
-type Texts = Pick<
-  Resource,
-  'name' | 'title' | 'description' | 'mimeType' | 'annotations' | '_meta' | 'icons' | 'extra'
->;
-
-function cleanTexts(texts: Texts): Texts {
-  const { name, title, description, mimeType, annotations, _meta } = texts;
-  return {
-    name: clean(name, { multiline: false }),
-    ...(title === undefined ? {} : { title: clean(title, { multiline: false }) }),
-    ...(description === undefined ? {} : { description: clean(description) }),
-    ...(mimeType === undefined ? {} : { mimeType: clean(mimeType, { multiline: false }) }),
-    ...(annotations === undefined ? {} : { annotations: cleanRecord(annotations) }),
-    ...(_meta === undefined ? {} : { _meta: cleanRecord(_meta) }),
-    ...cleanKept(texts),
-  };
+  return { ...cleanDescribed(template), name: oneLine(template.name), server };
 }
 
 export interface ReadResourceOptions {

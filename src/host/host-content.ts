@@ -39,7 +39,7 @@ import type { Params, RequestOptions } from '../connection/peer.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { Cancellation } from '../lib/cancellation.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
-import { clean, visibleUri } from '../policy/clean.ts';
+import { oneLine, shownName, visibleUri } from '../policy/clean.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import type { PinnedPart } from '../policy/pins.ts';
 import { partHeld } from '../policy/pins-refusal.ts';
@@ -208,11 +208,7 @@ export class HostContent {
     // A prompt can be read even if listing prompts fails.
     const listed = await this.#prompts.of(connection).catch(() => []);
     if (this.#core.pins.stateOf(connection.spec, 'prompts', name) !== 'free')
-      throw partHeld(
-        connection.name,
-        `the prompt ${clean(name, { multiline: false, max: 200 })}`,
-        clean(name, { multiline: false }),
-      );
+      throw partHeld(connection.name, `the prompt ${shownName(name)}`, oneLine(name));
     return getPrompt(connection, name, args, { ...this.#asked(connection, options), listed });
   }
 

@@ -5,7 +5,7 @@
  */
 
 import { isRecord } from '../lib/json.ts';
-import { clean, hidesAnything, reveal } from './clean.ts';
+import { hidesAnything, oneLine, reveal } from './clean.ts';
 import { RULES_OF_LANGUAGES } from './scan-languages.ts';
 import { twinsAmong } from './scan-names.ts';
 import { RULES_OF_SENTENCES } from './scan-rules.ts';
@@ -74,7 +74,7 @@ export function scanListing(tools: readonly ScannedTool[]): Finding[] {
 }
 
 function named({ tool }: ScannedTool): Pick<Finding, 'tool'> {
-  return { tool: clean(tool, { multiline: false }) };
+  return { tool: oneLine(tool) };
 }
 
 export function scanText(whole: string): Omit<Finding, 'tool'>[] {
