@@ -64,10 +64,7 @@ export function cleanSchema(schema: Schema): Schema {
 
 /** Recursive; schemas are bounded in depth when they are accepted. */
 function cleaned(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const members = value.map(cleaned);
-    return members.some((member, at) => member !== value[at]) ? members : value;
-  }
+  if (Array.isArray(value)) return mapSame(value, cleaned);
   if (!isRecord(value)) return value;
   let copy: Record<string, unknown> | undefined;
   for (const [key, member] of Object.entries(value)) {

@@ -2,14 +2,9 @@
 
 import { ENTRY_KEYS } from '../config/config-keys.ts';
 import { partsOf } from '../config/reference.ts';
-import {
-  hideSecretsInArgs,
-  hideSecretsInText,
-  isSecretName,
-  looksLikeToken,
-} from '../config/secret-shapes.ts';
+import { hideSecretsInText, isSecretName, looksLikeToken } from '../config/secret-shapes.ts';
 import { isRecord } from '../lib/json.ts';
-import { filling, HOLE, inHeader, inUrl, inVariable, passwordsIn } from './secret-values.ts';
+import { filling, HOLE, inArguments, inHeader, inUrl, inVariable } from './secret-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -45,15 +40,9 @@ export function literalSecrets(raw: Raw): LiteralSecret[] {
       const [whole, credential] = inHeader(name, value);
       return found(['headers', name], value, [credential ?? whole ?? ''], name);
     }),
-    ...hideSecretsInArgs(words, HOLE).flatMap((hidden, at) => {
-      const word = words[at] ?? '';
-      return found(
-        ['args', at],
-        word,
-        [...filling(word, hidden), ...passwordsIn(word)],
-        flagBefore(words, at),
-      );
-    }),
+    ...inArguments(words).flatMap((secrets, at) =>
+      found(['args', at], words[at] ?? '', secrets, flagBefore(words, at)),
+    ),
     ...(typeof url === 'string' ? found(['url'], url, inUrl(url), 'url') : []),
     ...(typeof command === 'string'
       ? found(['command'], command, filling(command, hideSecretsInText(command, HOLE)), 'command')

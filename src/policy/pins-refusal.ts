@@ -4,26 +4,17 @@ import { PlugboardError, type SurfaceText } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 
 export function pinChanged(server: string, tool: string): PlugboardError {
-  return new PlugboardError(
-    'PIN_CHANGED',
-    `${tool} of ${server} was not called: its definition is new or has changed since you first connected`,
-    {
-      server,
-      hint: acceptHint(server, tool),
-    },
-  );
+  return held(server, `${tool} of ${server} was not called`, tool);
 }
 
 /** @param what such as "the prompt review". @param name the prompt or address alone. */
 export function partHeld(server: string, what: string, name: string): PlugboardError {
-  return new PlugboardError(
-    'PIN_CHANGED',
-    `${what} of ${server} was not used: its definition is new or has changed since you first connected`,
-    {
-      server,
-      hint: acceptHint(server, name),
-    },
-  );
+  return held(server, `${what} of ${server} was not used`, name);
+}
+
+function held(server: string, effect: string, name: string): PlugboardError {
+  const message = `${effect}: its definition is new or has changed since you first connected`;
+  return new PlugboardError('PIN_CHANGED', message, { server, hint: acceptHint(server, name) });
 }
 
 /** Returns the command that accepts one item of a server; without a name, all held items of that server. */

@@ -168,48 +168,31 @@ export function proxyDenied({ shown, from, authorization }: ProxyServer): Plugbo
 
 function refusedTunnel(proxy: ProxyServer, authority: string, status: number): PlugboardError {
   if (status === 407) return proxyDenied(proxy);
-  const { shown } = proxy;
   const what = status >= 500 && status !== 501 ? 'could not connect to' : 'refused a connection to';
-  return new PlugboardError('CONNECT_FAILED', `The proxy ${shown} ${what} ${authority} (HTTP ${status})`, {
-    hint: hint(proxy, authority, 'Check that the proxy may reach this address'),
-    detail: { notSent: true },
-  });
+  const message = `The proxy ${proxy.shown} ${what} ${authority} (HTTP ${status})`;
+  return notConnected(message, authority, 'Check that the proxy may reach this address');
 }
 
-function unreachable(proxy: ProxyServer, authority: string, error: Error): PlugboardError {
+function unreachable({ shown, from }: ProxyServer, authority: string, error: Error): PlugboardError {
   const code = errorCode(error);
-  return new PlugboardError(
-    'CONNECT_FAILED',
-    `Cannot reach the proxy ${proxy.shown} (from ${proxy.from}) for ${authority}${code === undefined ? '' : ` (${code})`}`,
-    { hint: hint(proxy, authority, `Check ${proxy.from}`), cause: error, detail: { notSent: true } },
-  );
+  const reason = code === undefined ? '' : ` (${code})`;
+  const message = `Cannot reach the proxy ${shown} (from ${from}) for ${authority}${reason}`;
+  return notConnected(message, authority, `Check ${from}`, error);
 }
 
-function timedOut(proxy: ProxyServer, authority: string): PlugboardError {
-  return new PlugboardError(
-    'CONNECT_FAILED',
-    `The proxy ${proxy.shown} (from ${proxy.from}) did not connect to ${authority} in time`,
-    { hint: hint(proxy, authority, `Check ${proxy.from} and your network`), detail: { notSent: true } },
-  );
+function timedOut({ shown, from }: ProxyServer, authority: string): PlugboardError {
+  const message = `The proxy ${shown} (from ${from}) did not connect to ${authority} in time`;
+  return notConnected(message, authority, `Check ${from} and your network`);
 }
 
-function cut(proxy: ProxyServer, authority: string, cause?: Error): PlugboardError {
-  return new PlugboardError(
-    'CONNECT_FAILED',
-    `The proxy ${proxy.shown} (from ${proxy.from}) closed the connection to ${authority}`,
-    {
-      hint: hint(
-        proxy,
-        authority,
-        `Check that ${proxy.from} is the address of an HTTP proxy that can reach ${authority}`,
-      ),
-      ...(cause === undefined ? {} : { cause }),
-      detail: { notSent: true },
-    },
-  );
+function cut({ shown, from }: ProxyServer, authority: string, cause?: Error): PlugboardError {
+  const message = `The proxy ${shown} (from ${from}) closed the connection to ${authority}`;
+  const first = `Check that ${from} is the address of an HTTP proxy that can reach ${authority}`;
+  return notConnected(message, authority, first, cause);
 }
 
-function hint(_proxy: ProxyServer, authority: string, first: string): string {
+function notConnected(message: string, authority: string, first: string, cause?: Error): PlugboardError {
   const host = authority.replace(/:\d+$/, '');
-  return `${first}, or add ${host} to NO_PROXY if it can be reached directly.`;
+  const hint = `${first}, or add ${host} to NO_PROXY if it can be reached directly.`;
+  return new PlugboardError('CONNECT_FAILED', message, { hint, cause, detail: { notSent: true } });
 }

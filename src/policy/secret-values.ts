@@ -34,7 +34,10 @@ function ofProcess(entry: StdioEntry, env: Environment): string[] {
     ...Object.entries(entry.env ?? {}),
     ...passed.map((name): [string, string] => [name, env[name] ?? '']),
   ];
-  return [...pairs.flatMap(([name, value]) => inVariable(name, value)), ...inArguments(entry.args ?? [])];
+  return [
+    ...pairs.flatMap(([name, value]) => inVariable(name, value)),
+    ...inArguments(entry.args ?? []).flat(),
+  ];
 }
 
 function ofRemote(entry: RemoteEntry, env: Environment): string[] {
@@ -73,8 +76,9 @@ function isUnlikelySetting(value: string): boolean {
   );
 }
 
-function inArguments(args: readonly string[]): string[] {
-  return hideSecretsInArgs(args, HOLE).flatMap((hidden, at) => {
+/** Returns the secrets of each argument. */
+export function inArguments(args: readonly string[]): string[][] {
+  return hideSecretsInArgs(args, HOLE).map((hidden, at) => {
     const word = args[at] ?? '';
     return [...filling(word, hidden), ...passwordsIn(word)];
   });
