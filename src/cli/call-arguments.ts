@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import { attempt } from '../lib/attempt.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { isRecord } from '../lib/json.ts';
 import { nearest } from '../lib/nearest.ts';
 import { coerce, listFrom, parseJsonArgument, refuseInexact, typesOf } from './argument-values.ts';
@@ -150,10 +151,8 @@ export function toArguments(
 ): Arguments {
   if ('json' in input) return input.json;
   const properties = isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
-  const given = new Map<string, Assignment[]>();
-  for (const each of input.assignments.flatMap((one) => settleFlag(one, properties))) {
-    given.set(each.key, [...(given.get(each.key) ?? []), each]);
-  }
+  const settled = input.assignments.flatMap((one) => settleFlag(one, properties));
+  const given = groupBy(settled, ({ key }) => key);
   const args = [...given].map(([key, all]): [string, unknown] => {
     const schema = Object.hasOwn(properties, key) ? properties[key] : undefined;
     // An argument written as JSON is sent unchanged, whether its key is known or not.

@@ -2,12 +2,13 @@
 
 import type { Approve } from '../call/session.ts';
 import type { ElicitAnswer, Questioned } from '../connection/questions.ts';
-import { clean, reveal } from '../policy/clean.ts';
+import { oneLine, reveal } from '../policy/clean.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './cli-command.ts';
+import type { Need } from './with-host.ts';
 
 /** Undefined if no one can answer; calls that need approval are then rejected. */
-export function approveCall(context: Context, yes: boolean): Approve | undefined {
+function approveCall(context: Context, yes: boolean): Approve | undefined {
   if (yes) return () => 'allow';
   if ('why' in context.output.questions) return undefined;
   return async ({ server, tool, arguments: given, reason }) => {
@@ -32,12 +33,8 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
       return askOrInterrupt(output, request);
     }
     const address = request.mode === 'url' ? ` and to open ${request.url ?? ''}` : '';
-    const what = clean(`${request.server} asked ${JSON.stringify(request.message)}${address}`, {
-      multiline: false,
-    });
-    output.note(
-      `${output.notePaint.warn('note:')} ${what}, and no one can answer here (${questions.why}), so it was cancelled.`,
-    );
+    const what = oneLine(`${request.server} asked ${JSON.stringify(request.message)}${address}`);
+    output.remark(`${what}, and no one can answer here (${questions.why}), so it was cancelled.`);
     return { action: 'cancel' };
   };
   return (request, id) => {
@@ -47,7 +44,15 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
   };
 }
 
-/** True if an elicitation can reach a person during this command. */
-export function canBeAskedDuring({ output, elicit }: Context): boolean {
-  return elicit !== undefined || 'on' in output.questions;
+/** What a command needs to ask its person while it uses servers. */
+export function askingDuring(
+  context: Context,
+  { yes = false, before }: { readonly yes?: boolean; readonly before?: () => void } = {},
+): Pick<Need, 'approve' | 'elicit' | 'canBeAsked'> {
+  const { output, elicit } = context;
+  return {
+    approve: approveCall(context, yes),
+    elicit: elicitDuring(context, before),
+    canBeAsked: () => elicit !== undefined || 'on' in output.questions,
+  };
 }

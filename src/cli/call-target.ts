@@ -46,11 +46,10 @@ async function suggestServer(
   [first = '', ...rest]: readonly string[],
   command: 'call' | 'tool',
 ): Promise<void> {
-  const { cwd, home, env, extra } = context;
-  const { servers } = context.config ?? (await loadEffective({ cwd, home, env, extra }));
+  const { servers } = context.config ?? (await loadEffective(context));
   if (servers.some(({ name }) => name === first)) return;
   const [owner, ...others] = servers.filter((spec) =>
-    knownTools(home, spec).some(({ name }) => name === first),
+    knownTools(context.home, spec).some(({ name }) => name === first),
   );
   if (owner === undefined || others.length > 0) return;
   throw new PlugboardError('USAGE', `"${first}" is a tool; name its server too`, {
@@ -64,8 +63,7 @@ export async function toolInOneWord(
   word: string,
 ): Promise<Omit<CalledTool, 'words'> | undefined> {
   if (!/__|[./]/.test(word)) return undefined;
-  const { cwd, home, env, extra } = context;
-  const config = context.config ?? (await loadEffective({ cwd, home, env, extra }));
+  const config = context.config ?? (await loadEffective(context));
   const names = config.servers.map(({ name }) => name);
   return names.includes(word) ? undefined : inOneWord(word, names);
 }

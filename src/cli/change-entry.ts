@@ -4,7 +4,6 @@ import { checkNewEntry, expandedSpec, takeClientSecret } from '../config/check-n
 import { setEntryText, setServer } from '../config/edit-config.ts';
 import { type EntryPlace, placeOfEntry } from '../config/entry-place.ts';
 import type { JsonPath } from '../config/fault.ts';
-import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { parseEntry } from '../config/parse.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
@@ -14,7 +13,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord, type JsonObject } from '../lib/json.ts';
 import { sentences } from '../lib/sentences.ts';
 import { admit } from '../policy/admit.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
 import { joinArgv } from './argv.ts';
@@ -24,6 +23,7 @@ import { consentStore, errorDocument, serverDocument, trustDecisions } from './c
 import { entryPairs, pairLines } from './entry-lines.ts';
 import { notConfigured } from './known-server.ts';
 import { describeFailure } from './report-failure.ts';
+import { keepInputs } from './save-server.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
 
 export interface Found extends EntryPlace {
@@ -108,11 +108,7 @@ export async function changeEntry(
     await (await consentStore(context)).grant([written]);
   }
   if (expanded !== undefined && secret !== undefined) await keepClientSecret(context, expanded, secret);
-  if (inputs.size > 0) {
-    const { openInputs } = await import('./settle-inputs.ts');
-    for (const [id, value] of inputs)
-      await openInputs(context).set({ id, owner: inputOwner(written) }, value);
-  }
+  await keepInputs(context, written, inputs);
   const verdicts = await trustDecisions([written], context);
   const authority = { managed: after.managed, env };
   const admission = admit(written, verdicts.get(name), authority);
@@ -145,7 +141,7 @@ function check(
         ...(hint === undefined ? {} : { hint }),
       });
     }
-    output.note(`${output.notePaint.warn('note:')} ${clean(sentences(message, hint), { multiline: false })}`);
+    output.remark(oneLine(sentences(message, hint)));
   }
   const { entry } = parseEntry(name, raw, scope);
   if (entry !== undefined) checkStartValues(name, entry);

@@ -6,11 +6,12 @@ import { transportTypes } from '../config/transport-kinds.ts';
 import { PlugboardError } from '../errors.ts';
 import { defined } from '../lib/defined.ts';
 import { findProgram } from '../lib/find-program.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import { joinArgv, splitArgv } from './argv.ts';
 import { type Context, type Flags, listFlag, textFlag } from './cli-command.ts';
 import { isUrl } from './extra-server.ts';
 import { environment, headers, milliseconds, port } from './flags.ts';
+import { counted } from './text-layout.ts';
 
 /** The arguments of `add` after the name. */
 export interface Target {
@@ -190,13 +191,12 @@ export async function settleTarget(context: Context, name: string, target: Targe
   if (!/\s/.test(only.trim()) || /^[a-z][a-z0-9+.-]*:\/\//i.test(only)) return target;
   const split = splitArgv(only);
   const { output } = context;
-  output.note(`${output.notePaint.warn('note:')} ${clean(splitNote(split), { multiline: false })}`);
+  output.remark(oneLine(splitNote(split)));
   return afterDashes === undefined ? { words: split, afterDashes } : { words, afterDashes: split };
 }
 
 function splitNote([command = '', ...args]: readonly string[]): string {
-  const rest = `${args.length} ${args.length === 1 ? 'argument' : 'arguments'}`;
-  return `Split into the command ${joinArgv([command])} and ${rest}.`;
+  return `Split into the command ${joinArgv([command])} and ${counted(args.length, 'argument')}.`;
 }
 
 /** Returns the url for an argument without a scheme; undefined if it does not look like an address. */

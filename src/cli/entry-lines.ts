@@ -10,6 +10,13 @@ import { layOut } from './text-layout.ts';
 /** A name and a value; an empty name continues the previous pair. */
 export type Pair = readonly [name: string, value: string];
 
+/** A pair that is left out if it has no value. */
+export type MaybePair = readonly [name: string, value: string | undefined];
+
+export function presentPairs(pairs: readonly MaybePair[]): Pair[] {
+  return pairs.flatMap(([name, value]) => (value ? [[name, value] as const] : []));
+}
+
 export function entryPairs(spec: ServerSpec): Pair[] {
   return recordPairs(describeEntry(spec));
 }

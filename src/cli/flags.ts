@@ -14,6 +14,11 @@ export function port(flag: string, text: string): number {
   return wholeNumber(flag, text, { max: MAX_PORT, example: `${flag} 8080` });
 }
 
+/** The error for flags or arguments that do not fit together. */
+export function misuse(command: string, message: string): PlugboardError {
+  return new PlugboardError('USAGE', message, { hint: `Run plugboard ${command} --help for details.` });
+}
+
 export function wholeNumber(
   flag: string,
   text: string,

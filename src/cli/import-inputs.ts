@@ -9,7 +9,7 @@ import type { EditableScope } from '../config/scopes.ts';
 import { asPlugboardError } from '../errors.ts';
 import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { clean, reveal } from '../policy/clean.ts';
+import { oneLine, reveal } from '../policy/clean.ts';
 import type { Context } from './cli-command.ts';
 import { keepClientSecret } from './client-secret.ts';
 import type { Planned } from './import-plan.ts';
@@ -135,6 +135,6 @@ async function writeServer(context: Context, projectRoot: string, server: Planne
     // The server is written, but with an unset variable in its url there is no key to store the secret under.
     const { message } = asPlugboardError(thrown);
     const text = `the client's secret of ${found.name} was not imported: ${message}`;
-    context.output.note(`note: ${clean(text, { multiline: false })}`);
+    context.output.note(`note: ${oneLine(text)}`);
   }
 }

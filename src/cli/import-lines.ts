@@ -2,7 +2,7 @@
 
 import type { Found, FoundFile } from '../config/import/find.ts';
 import type { Agent } from '../config/import/foreign-agent.ts';
-import { clean, reveal } from '../policy/clean.ts';
+import { oneLine, reveal } from '../policy/clean.ts';
 import type { Difference } from '../policy/differences.ts';
 import { joinArgv } from './argv.ts';
 import type { Action, Planned } from './import-plan.ts';
@@ -55,7 +55,7 @@ function fileLines({ agent, file }: FoundFile, planned: readonly Planned[], outp
   const here = planned.filter(({ found }) => found.agent === agent && found.file === file);
   const cells = Math.max(...here.map(({ found }) => width(reveal(found.name))));
   return [
-    `${paint.strong(agent.title)} ${paint.faint(clean(file, { multiline: false }))}`,
+    `${paint.strong(agent.title)} ${paint.faint(oneLine(file))}`,
     ...here.flatMap((server) => serverLines(server, cells, paint)),
   ];
 }
@@ -66,12 +66,10 @@ function serverLines(server: Planned, cells: number, paint: Paint): string[] {
   const what = server.action === 'skip' ? '' : `${padEnd(server.scope, 'project'.length)}  ${target(server)}`;
   return [
     `  ${paint[colour](mark)} ${name}  ${what}`.trimEnd(),
-    ...(server.reason === undefined ? [] : [`      ${clean(server.reason, { multiline: false })}`]),
+    ...(server.reason === undefined ? [] : [`      ${oneLine(server.reason)}`]),
     ...server.notes.map((note) => paint.warn(`      ${reveal(note)}`)),
     ...server.changes.flatMap((change) => changeLines(change, paint)),
-    ...server.lost.map(({ key, reason }) =>
-      paint.warn(`      without ${reveal(key)}: ${clean(reason, { multiline: false })}`),
-    ),
+    ...server.lost.map(({ key, reason }) => paint.warn(`      without ${reveal(key)}: ${oneLine(reason)}`)),
   ];
 }
 

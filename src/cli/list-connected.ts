@@ -70,10 +70,7 @@ type Settled = ReadonlyMap<string, ListedServer>;
 
 /** On a terminal: draws all rows in order from the start and updates them in place. */
 function inPlace({ output }: Context, servers: readonly ListedServer[], settled: Settled): View {
-  const layout = rowLayout(
-    output,
-    servers.map(({ name }) => name),
-  );
+  const layout = rowLayout(output, servers);
   const block = new LiveBlock(output, (spinner) =>
     servers.flatMap((first) => reportLines(settled.get(first.name) ?? waiting(first), layout, spinner)),
   );
@@ -87,10 +84,7 @@ function waiting(report: ListedServer): ListedServer {
 
 /** Without a terminal: writes one row per server, as soon as it and all before it are done. */
 function streamed({ output }: Context, servers: readonly ListedServer[], settled: Settled): View {
-  const layout = rowLayout(
-    output,
-    servers.map(({ name }) => name),
-  );
+  const layout = rowLayout(output, servers);
   let next = 0;
   const print = (): void => {
     for (let report = nextOf(); report !== undefined; report = nextOf()) {

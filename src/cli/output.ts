@@ -161,6 +161,11 @@ export class Output {
     this.#stderr.write(`${this.drawable(shown, this.noteColumns)}\n`);
   }
 
+  /** Prints a note that a person should see although the command succeeds. */
+  remark(text: string): void {
+    this.note(`${this.notePaint.warn('note:')} ${text}`);
+  }
+
   /** Writes text to stderr without a line end, for lines that are redrawn. */
   noteInPlace(text: string): void {
     this.#stderr.write(this.drawable(text, this.noteColumns));

@@ -14,8 +14,8 @@ const OTHER_LINES = 8;
 const MIN_ROWS = 5;
 
 export async function overview(context: Context): Promise<number> {
-  const { output, cwd, home, extra } = context;
-  const config = await loadEffective({ cwd, home, env: context.env, extra });
+  const { output, home } = context;
+  const config = await loadEffective(context);
   const verdicts = await trustDecisions(config.servers, context);
   const authority = { managed: config.managed, env: context.env };
   const reports = config.servers.map((spec) => configuredReport(spec, verdicts, { authority, home, config }));
@@ -58,10 +58,7 @@ function besides(all: readonly Step[]): number {
 }
 
 function state({ output }: Context, reports: readonly ServerReport[]): string[] {
-  const layout = rowLayout(
-    output,
-    reports.map(({ name }) => name),
-  );
+  const layout = rowLayout(output, reports);
   const room = Math.max(MIN_ROWS, output.rows - OTHER_LINES);
   // One line per server; `list` shows reasons and hints.
   const rows = reports.map((report) => reportLines(report, layout)[0] ?? '');

@@ -2,7 +2,7 @@
 
 import type { Problem } from '../config/entry.ts';
 import type { Output } from './output.ts';
-import { labelled } from './text-layout.ts';
+import { counted, labelled } from './text-layout.ts';
 
 const LABEL_CELLS = 'problem: '.length;
 /** Limit for printed problems, because a project's file can cause any number of them. */
@@ -13,10 +13,7 @@ export function noteProblems(problems: readonly Problem[], output: Output): void
   if (output.json) return;
   for (const problem of problems.slice(0, MAX_NOTED)) output.note(describeProblem(problem, output));
   const more = problems.length - MAX_NOTED;
-  if (more > 0)
-    output.note(
-      `${more} more ${more === 1 ? 'problem' : 'problems'}: run plugboard doctor to see all of them.`,
-    );
+  if (more > 0) output.note(`${counted(more, 'more problem')}: run plugboard doctor to see all of them.`);
 }
 
 /**
@@ -34,8 +31,8 @@ export function noteConcerning(
   const others = problems.filter((problem) => !concerns(problem)).length;
   if (servers !== 'all' || others === 0 || output.json) return;
   const what = others === 1 ? 'a problem' : `${others} problems`;
-  output.note(
-    `${output.notePaint.warn('note:')} the configuration of servers has ${what}: run plugboard doctor to see ${others === 1 ? 'it' : 'them'}.`,
+  output.remark(
+    `the configuration of servers has ${what}: run plugboard doctor to see ${others === 1 ? 'it' : 'them'}.`,
   );
 }
 

@@ -1,7 +1,7 @@
 /** Shows a call's progress on one line of stderr and clears it at the end; prints nothing without a terminal. */
 
 import type { Progress } from '../connection/peer.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine } from '../policy/clean.ts';
 import type { Output } from './output.ts';
 import type { CommandHost } from './with-host.ts';
 
@@ -63,7 +63,7 @@ export async function whileConnecting<T>(
     const servers = host.servers().filter(({ status }) => status !== 'disabled');
     const pending = servers.filter(({ status }) => status === 'connecting' || status === 'idle');
     if (pending.length === 0) return;
-    const names = pending.map(({ name }) => clean(name, { multiline: false })).join(', ');
+    const names = pending.map(({ name }) => oneLine(name)).join(', ');
     line.show({ progress: servers.length - pending.length, total: servers.length, message: names });
   };
   let redraw: NodeJS.Timeout | undefined;

@@ -3,9 +3,9 @@
 import { basename } from 'node:path';
 import { isPersonal } from '../config/scopes.ts';
 import type { ServerReport } from '../host/host-report.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine } from '../policy/clean.ts';
 import type { Output, Paint } from './output.ts';
-import { cut, padEnd, width, wrap } from './text-layout.ts';
+import { counted, cut, padEnd, width, wrap } from './text-layout.ts';
 
 /** Maximum width of the name column, so that the rest of the table stays readable. */
 const MAX_NAME_CELLS = 40;
@@ -59,8 +59,8 @@ export function statusText({ status }: ServerReport): string {
 }
 
 /** Returns a layout that is the same for all rows and known in advance, so that rows can be printed one by one. */
-export function rowLayout(output: Output, names: readonly string[]): RowLayout {
-  const widest = Math.max(0, ...names.map((name) => width(clean(name, { multiline: false }))));
+export function rowLayout(output: Output, servers: readonly Pick<ServerReport, 'name'>[]): RowLayout {
+  const widest = Math.max(0, ...servers.map(({ name }) => width(oneLine(name))));
   return { output, nameCells: Math.min(widest, MAX_NAME_CELLS) };
 }
 
@@ -68,7 +68,7 @@ export function rowLayout(output: Output, names: readonly string[]): RowLayout {
 export function reportLines(report: ListedServer, layout: RowLayout, spinner?: string): string[] {
   const { output, nameCells } = layout;
   const { paint, columns } = output;
-  const reached = clean(report.command ?? report.url ?? '', { multiline: false });
+  const reached = oneLine(report.command ?? report.url ?? '');
   const rowCells = 'x '.length + nameCells + ROW_CELLS;
   // Computed the same way for every state, so that a redrawn list does not move.
   const hasRoom = columns === undefined || rowCells + width(reached) <= columns;
@@ -86,7 +86,7 @@ function row(
   const { paint, columns } = output;
   const { glyph, paint: colour } = GLYPHS[report.status];
   const cells = [
-    padEnd(cut(clean(report.name, { multiline: false }), nameCells), nameCells),
+    padEnd(cut(oneLine(report.name), nameCells), nameCells),
     padEnd(report.transport, 'stdio'.length),
     padEnd(report.scope, 'project'.length),
     reached === undefined ? statusCells(report) : padEnd(statusCells(report), STATUS_CELLS),
@@ -109,11 +109,11 @@ function statusCells(report: ServerReport): string {
 /** Describes who disabled a server. */
 export function disabledText({ by, file }: NonNullable<ServerReport['disabledBy']>): string {
   if (by === 'you') return 'disabled by you';
-  return file === undefined ? 'disabled' : `disabled in ${clean(basename(file), { multiline: false })}`;
+  return file === undefined ? 'disabled' : `disabled in ${oneLine(basename(file))}`;
 }
 
 export function toolCount(tools: number): string {
-  return `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
+  return counted(tools, 'tool');
 }
 
 function connectedCells(report: ServerReport): string {
@@ -132,7 +132,7 @@ function connectedCells(report: ServerReport): string {
 function details(report: ServerReport, output: Output): string[] {
   const { paint, columns } = output;
   const room = columns === undefined ? undefined : columns - DETAIL_INDENT.length;
-  const wrapped = (text: string): string[] => wrap(clean(text, { multiline: false }), room);
+  const wrapped = (text: string): string[] => wrap(oneLine(text), room);
   const lines: string[] = [];
   if (report.error !== undefined && report.status !== 'disabled') {
     lines.push(...wrapped(report.error.message));

@@ -6,7 +6,7 @@ import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { isRecord, type JsonObject } from '../lib/json.ts';
 import { makeFolder } from '../lib/make-folder.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine } from '../policy/clean.ts';
 import type { Context } from './cli-command.ts';
 
 /** Formats a call's result for people: text unchanged, other content as one line that describes it. */
@@ -29,7 +29,7 @@ function blockText(block: unknown): string {
   const { type } = block;
   if (type === 'text') return clean(String(block['text'] ?? ''));
   if (type === 'image' || type === 'audio') return `[${type}: ${mimeOf(block)}, ${sizeOf(block['data'])}]`;
-  if (type === 'resource_link') return `[link: ${oneLine(block['name'])} ${oneLine(block['uri'])}]`;
+  if (type === 'resource_link') return `[link: ${lineOf(block['name'])} ${lineOf(block['uri'])}]`;
   if (type === 'resource' && isRecord(block['resource'])) return resourceText(block['resource']);
   return clean(JSON.stringify(block, null, 2));
 }
@@ -37,15 +37,15 @@ function blockText(block: unknown): string {
 function resourceText(resource: JsonObject): string {
   const { text, blob } = resource;
   if (typeof text === 'string') return clean(text);
-  return `[resource: ${oneLine(resource['uri'])}, ${mimeOf(resource)}, ${sizeOf(blob)}]`;
+  return `[resource: ${lineOf(resource['uri'])}, ${mimeOf(resource)}, ${sizeOf(blob)}]`;
 }
 
 function mimeOf(block: JsonObject): string {
-  return oneLine(block['mimeType'] ?? 'unknown type');
+  return lineOf(block['mimeType'] ?? 'unknown type');
 }
 
-function oneLine(value: unknown): string {
-  return clean(String(value ?? ''), { multiline: false });
+function lineOf(value: unknown): string {
+  return oneLine(String(value ?? ''));
 }
 
 /** Returns the decoded size of base64 text. */

@@ -15,7 +15,7 @@ import { findProgram, withoutProject } from '../lib/find-program.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sentences } from '../lib/sentences.ts';
 import { admit } from '../policy/admit.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import { waitingFor } from '../policy/consent-terms.ts';
 import { withConsent } from '../policy/effective.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
@@ -155,7 +155,7 @@ function pathNotes(spec: ServerSpec): string[] {
 }
 
 function noteLine(text: string, { output }: Context): void {
-  output.note(`${output.notePaint.warn('note:')} ${clean(text, { multiline: false })}`);
+  output.remark(oneLine(text));
 }
 
 /** Validates before writing the values that are otherwise read when the server starts. */
@@ -165,7 +165,7 @@ function checkValues({ name, raw, scope }: Pick<NewServer, 'name' | 'raw' | 'sco
 }
 
 /** Stores the answers to the references that replaced secrets. */
-async function keepInputs(
+export async function keepInputs(
   context: Context,
   spec: ServerSpec,
   inputs: ReadonlyMap<string, string>,

@@ -2,7 +2,7 @@
 
 import { followPointer } from '../catalog/schemas/pointer.ts';
 import { isRecord } from '../lib/json.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine } from '../policy/clean.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -139,8 +139,4 @@ function limits(schema: Schema): string[] {
 
 function valueText(value: unknown): string {
   return clean(JSON.stringify(value) ?? '', { multiline: false, max: MAX_VALUE_CHARS });
-}
-
-function oneLine(text: string): string {
-  return clean(text, { multiline: false });
 }

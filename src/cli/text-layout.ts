@@ -1,6 +1,6 @@
 /** Text layout for terminals: measures width, truncates, wraps, labels, and aligns columns. */
 
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine } from '../policy/clean.ts';
 import type { Output } from './output.ts';
 
 /** Space between two columns. */
@@ -94,6 +94,11 @@ export function layOut(rows: readonly (readonly string[])[], options: LayoutOpti
 
 const MIN_LAST_COLUMN = 12;
 
+/** @example counted(2, 'server') // '2 servers' */
+export function counted(number: number, noun: string, ending = 's'): string {
+  return `${number} ${noun}${number === 1 ? '' : ending}`;
+}
+
 export function indent(text: string, by: string): string {
   return text
     .split('\n')
@@ -139,9 +144,9 @@ const SLACK_CHARS = 80;
 
 /** Truncates at a word after about `max` characters; undefined: the whole text. */
 export function shortened(text: string, max: number | undefined): string {
-  const whole = clean(text, { multiline: false });
+  const whole = oneLine(text);
   if (max === undefined || whole.length <= max + SLACK_CHARS) return whole;
   const space = whole.lastIndexOf(' ', max);
-  const kept = clean(whole.slice(0, space > max / 2 ? space : max), { multiline: false });
+  const kept = oneLine(whole.slice(0, space > max / 2 ? space : max));
   return `${kept}… (${whole.length - kept.length} more characters)`;
 }

@@ -3,7 +3,7 @@
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import type { InspectedTool } from '../host/host-report.ts';
-import { clean } from '../policy/clean.ts';
+import { clean, oneLine } from '../policy/clean.ts';
 import { acceptCommand } from '../policy/pins-refusal.ts';
 import { calledTool, findTool } from './call-target.ts';
 import type { Context, Flags } from './cli-command.ts';
@@ -59,7 +59,6 @@ function toolLines(shown: InspectedTool, output: Output): string[] {
   const { paint, columns } = output;
   const { tool } = shown;
   const { title = tool.annotations?.title } = tool;
-  const oneLine = (text: string): string => clean(text, { multiline: false });
   const wrapped = (text: string, by = INDENT): string[] =>
     wrap(text, columns === undefined ? undefined : columns - by.length).map((line) =>
       `${by}${line}`.trimEnd(),
@@ -175,12 +174,12 @@ export function heldDocument(held: Held): Record<string, string> {
 
 /** Formats a held tool for a listing: its name, the reason, and below it the command, which is never wrapped. */
 export function heldLine(held: Held, { paint, columns }: Output): string[] {
-  const name = clean(held.tool.tool, { multiline: false });
+  const name = oneLine(held.tool.tool);
   const room = columns === undefined ? undefined : columns - 4;
   const [first = '', ...more] = wrap(`${name}  on hold: ${heldReason(held)}`, room);
   return [
     `${paint.warn('!')} ${first}`,
     ...more.map((line) => `    ${line}`),
-    `    ${paint.faint('accept it:')} ${clean(releaseCommand(held), { multiline: false })}`,
+    `    ${paint.faint('accept it:')} ${oneLine(releaseCommand(held))}`,
   ];
 }

@@ -11,7 +11,7 @@ import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { sentences } from '../lib/sentences.ts';
 import { aborted } from '../lib/waits.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
 import { pinKey } from '../policy/pins.ts';
@@ -107,8 +107,8 @@ export async function openHost(
   need: Need,
   work: (hosted: Hosted) => Promise<number>,
 ): Promise<number> {
-  const { cwd, home, extra, output, signal } = context;
-  const read = context.config ?? (await loadEffective({ cwd, home, env: context.env, extra }));
+  const { output, signal } = context;
+  const read = context.config ?? (await loadEffective(context));
   if (need.problems === 'whole') noteProblems(read.problems, output);
   else if (need.tellsProblems !== true) noteConcerning(read.problems, need.servers, output);
   const refused = new Set<string>();
@@ -191,8 +191,7 @@ async function settleTrust(
     if (!(await askForTrust(context, spec, verdict))) refused.add(spec.name);
   }
   // Approving the person's own entry changes its file.
-  const { cwd, home, env, extra } = context;
-  return specs.some(isUnapproved) ? loadEffective({ cwd, home, env, extra }) : config;
+  return specs.some(isUnapproved) ? loadEffective(context) : config;
 }
 
 /** Prints on stderr why servers are missing; `applies` selects the servers. */
@@ -204,7 +203,7 @@ export function noteMissing(
   for (const report of host.servers().filter(applies)) {
     const { name, status, error } = report;
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
-    const text = clean(`skipped ${name}: ${sentences(error.message, error.hint)}`, { multiline: false });
+    const text = oneLine(`skipped ${name}: ${sentences(error.message, error.hint)}`);
     const label = { text: 'warning:', paint: output.notePaint.warn, cells: 'warning: '.length };
     output.note(labelled(label, text, output));
   }
@@ -214,16 +213,14 @@ export function noteMissing(
 function noteWaiting({ output }: Context, host: CommandHost, names: readonly string[]): void {
   for (const { name, waiting } of host.servers()) {
     if (waiting === undefined || !names.includes(name)) continue;
-    const text = clean(sentences(waiting.error.message, waiting.error.hint), { multiline: false });
-    output.note(`${output.notePaint.warn('note:')} ${text}`);
+    const text = oneLine(sentences(waiting.error.message, waiting.error.hint));
+    output.remark(text);
   }
 }
 
 function logTo({ output }: Context, host: CommandHost): () => void {
   return host.on('log', ({ server, level, message }) => {
-    const text = clean(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`, {
-      multiline: false,
-    });
+    const text = oneLine(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`);
     output.note(output.notePaint.faint(text));
   });
 }
@@ -245,9 +242,8 @@ function newsText({ server, changed, added }: PinNews): string {
   const [shown] = [...changed, ...added];
   const look =
     shown === undefined || shown === 'its instructions' ? ['info', server] : ['tool', server, shown];
-  return clean(
+  return oneLine(
     `${server} changed since you last used it (${what.join('; ')}). The new definitions are in use. Run ${joinArgv(['plugboard', ...look])} to see one; set "pins": "hold" in its entry to approve changes first.`,
-    { multiline: false },
   );
 }
 

@@ -2,11 +2,13 @@
 
 import type { Command } from 'commander';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { sentences } from '../lib/sentences.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import type { Context, Flags } from './cli-command.ts';
+import type { Output } from './output.ts';
 import { whileConnecting } from './progress-line.ts';
-import { labelled } from './text-layout.ts';
+import { indent, labelled } from './text-layout.ts';
 import { type CommandHost, noteMissing, openHost } from './with-host.ts';
 
 const LABEL_CELLS = 'warning: '.length;
@@ -130,11 +132,7 @@ function noteUnreached(
   );
   const warn = (text: string): void =>
     output.note(
-      labelled(
-        { text: 'warning:', paint: output.notePaint.warn, cells: LABEL_CELLS },
-        clean(text, { multiline: false }),
-        output,
-      ),
+      labelled({ text: 'warning:', paint: output.notePaint.warn, cells: LABEL_CELLS }, oneLine(text), output),
     );
   const before: string[] = [];
   for (const { server, message, hint } of unreached) {
@@ -200,8 +198,8 @@ export async function askServers<T>(
         return await ask(name);
       } catch (thrown) {
         const { message, hint } = asPlugboardError(thrown);
-        const text = clean(`without ${name}: ${sentences(message, hint)}`, { multiline: false });
-        output.note(`${output.notePaint.warn('note:')} ${text}`);
+        const text = oneLine(`without ${name}: ${sentences(message, hint)}`);
+        output.remark(text);
         return [];
       }
     }),
@@ -209,13 +207,16 @@ export async function askServers<T>(
   return answers.flat();
 }
 
-/** Groups items by server, in the order in which the servers first appear. */
-export function byServer<T extends { readonly server: string }>(items: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(item.server);
-    if (group === undefined) groups.set(item.server, [item]);
-    else group.push(item);
-  }
-  return groups;
+/** Describes every item below the name of its server. */
+export function describeByServer<T extends { readonly server: string }>(
+  items: readonly T[],
+  describe: (item: T) => string,
+  { paint }: Output,
+): string {
+  return [...groupBy(items, ({ server }) => server)]
+    .map(([server, group]) => {
+      const head = `${paint.strong(oneLine(server))} (${group.length})`;
+      return [head, ...group.map((item) => indent(describe(item), '  '))].join('\n');
+    })
+    .join('\n\n');
 }

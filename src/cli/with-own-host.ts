@@ -3,7 +3,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { servedWorkspace, workspaceList } from '../workspace/workspace-entry.ts';
 import type { Context } from './cli-command.ts';
@@ -38,7 +38,7 @@ export async function withOwnHost(
   const host = await createHost({ ...made, config: hasBuiltIn ? undefined : config });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>
-        context.output.note(clean(`${level} ${server ?? ''}: ${message}`, { multiline: false })),
+        context.output.note(oneLine(`${level} ${server ?? ''}: ${message}`)),
       )
     : undefined;
   try {
@@ -52,9 +52,8 @@ export async function withOwnHost(
 /** Asks for missing `${input:…}` values while a person is at the terminal; returns the configuration if loaded. */
 export async function settleInputsFirst(context: Context): Promise<LoadedConfig | undefined> {
   if (!context.output.canAsk) return undefined;
-  const { cwd, home, extra } = context;
   const { settleInputs } = await import('./settle-inputs.ts');
-  const config = await loadEffective({ cwd, home, env: context.env, extra });
+  const config = await loadEffective(context);
   await settleInputs(context, config, config.servers);
   return config;
 }

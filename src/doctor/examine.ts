@@ -2,7 +2,7 @@
 
 import type { ServerSpec } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
-import { clean } from '../policy/clean.ts';
+import { oneLine } from '../policy/clean.ts';
 import {
   type Check,
   type CheckedServer,
@@ -104,7 +104,7 @@ function finished(check: Check): Check {
     ...(server === undefined ? {} : { server }),
     ok,
     ...(ok ? {} : { level }),
-    message: clean(message, { multiline: false }),
-    ...(hint === undefined ? {} : { hint: clean(hint, { multiline: false }) }),
+    message: oneLine(message),
+    ...(hint === undefined ? {} : { hint: oneLine(hint) }),
   };
 }

@@ -25,6 +25,15 @@ export function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
+/** Waits until a service has closed or the signal is aborted, then closes it. */
+export async function closeAfter(
+  served: { readonly closed: Promise<unknown>; close(): Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
+  await served.close();
+}
+
 /** Returns the result of the work, or `late` if it takes longer than `ms`. */
 export async function inTime<T, const Late>(
   work: Promise<T>,

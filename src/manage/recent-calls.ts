@@ -6,6 +6,7 @@ import type { Host } from '../host/host.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
+import { groupBy } from '../lib/group-by.ts';
 import type { Traffic } from './traffic.ts';
 
 export const MAX_KEPT_CALLS = 10_000;
@@ -79,8 +80,8 @@ export class RecentCalls {
   }
 
   stats(host: Pick<Host, 'servers' | 'tools'>): readonly ServerStats[] {
-    const costs = byServer(host.tools({ all: true }));
-    const calls = byServer(this.#inOrder());
+    const costs = groupBy(host.tools({ all: true }), ({ server }) => server);
+    const calls = groupBy(this.#inOrder(), ({ server }) => server);
     return host.servers().map(({ name, tools }) => {
       const own = calls.get(name) ?? [];
       const times = own.flatMap(({ ms }) => ms ?? []);
@@ -130,14 +131,4 @@ export class RecentCalls {
   #costOf(tool: Tool): number {
     return getOrMake(this.#costs, tool.inputSchema, () => definitionCost(tool));
   }
-}
-
-function byServer<T extends { readonly server: string }>(items: Iterable<T>): ReadonlyMap<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(item.server);
-    if (group === undefined) groups.set(item.server, [item]);
-    else group.push(item);
-  }
-  return groups;
 }

@@ -3,7 +3,7 @@
 import { unknownServer } from '../../config/unknown-server.ts';
 import type { Host } from '../../host/host.ts';
 import { sentences } from '../../lib/sentences.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import type { Output } from '../output.ts';
 import { reportLines, rowLayout } from '../report-lines.ts';
 
@@ -83,10 +83,7 @@ async function runMcp(state: ChatState, [action, name, ...rest]: readonly string
   const { host, output, say } = state;
   if (action === undefined) {
     const reports = host.servers();
-    const layout = rowLayout(
-      output,
-      reports.map((report) => report.name),
-    );
+    const layout = rowLayout(output, reports);
     say(
       reports.length === 0
         ? 'No servers. Add one: plugboard add.'
@@ -101,10 +98,10 @@ async function runMcp(state: ChatState, [action, name, ...rest]: readonly string
   const report = host.servers().find((each) => each.name === name);
   if (report === undefined) {
     const { message, hint } = unknownServer(name, { known: host.servers().map((each) => each.name) });
-    say(clean(sentences(message, hint), { multiline: false }));
+    say(oneLine(sentences(message, hint)));
     return 'stay';
   }
-  const shown = clean(name, { multiline: false });
+  const shown = oneLine(name);
   switch (action === 'toggle' ? (report.status === 'connected' ? 'disconnect' : 'connect') : action) {
     case 'connect':
       await host.connect(name);
@@ -137,7 +134,7 @@ async function showTools({ host, say }: ChatState, words: readonly string[]): Pr
   const found = words.length === 0 ? host.tools() : await host.search(words.join(' '), { limit: MAX_FOUND });
   const lines = found.map(({ name, description }) => {
     const [first = ''] = clean(description).split('\n');
-    return `${clean(name, { multiline: false })}  ${first}`;
+    return `${oneLine(name)}  ${first}`;
   });
   say(lines.length === 0 ? 'No tools.' : lines.join('\n'));
   return 'stay';
@@ -148,9 +145,7 @@ async function showHelp({ host, say }: ChatState): Promise<Outcome> {
   const rows = [
     ...COMMANDS.map(({ usage, summary }) => [usage, summary] as const),
     ['@server:uri', 'attach a resource (Tab completes)'] as const,
-    ...prompts.map(
-      ({ command, description = '' }) => [command, clean(description, { multiline: false })] as const,
-    ),
+    ...prompts.map(({ command, description = '' }) => [command, oneLine(description)] as const),
   ];
   const widest = Math.max(...rows.map(([usage]) => usage.length));
   say(rows.map(([usage, summary]) => `${usage.padEnd(widest)}  ${summary}`).join('\n'));

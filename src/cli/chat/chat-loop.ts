@@ -5,7 +5,7 @@ import { Conversation } from '../../chat/conversation.ts';
 import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { ServerReport } from '../../host/host-report.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import { splitArgv } from '../argv.ts';
 import type { Context } from '../cli-command.ts';
 import { describeFailure } from '../report-failure.ts';
@@ -143,9 +143,9 @@ export class ChatLoop {
 
   #serverChanged({ name, status, error }: ServerReport): void {
     if (status === 'connecting' || status === 'idle') return;
-    const why = error === undefined ? '' : `: ${clean(error.message, { multiline: false })}`;
-    const login = status === 'needs_auth' ? ` /mcp login ${clean(name, { multiline: false })}` : '';
-    const text = `· ${clean(name, { multiline: false })} ${status.replaceAll('_', ' ')}${why}${login}`;
+    const why = error === undefined ? '' : `: ${oneLine(error.message)}`;
+    const login = status === 'needs_auth' ? ` /mcp login ${oneLine(name)}` : '';
+    const text = `· ${oneLine(name)} ${status.replaceAll('_', ' ')}${why}${login}`;
     this.#say(this.#paint.faint(text));
   }
 

@@ -2,7 +2,7 @@
 
 import { Agent, type AgentOptions } from '../../chat/agent.ts';
 import type { AgentEvent } from '../../chat/agent-events.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import type { Context } from '../cli-command.ts';
 import type { Output } from '../output.ts';
 import { costLine, errorText, refusedText, StreamCleaner } from './transcript.ts';
@@ -67,15 +67,14 @@ function record(calls: Map<string, CallReport>, event: AgentEvent): void {
 function show(output: Output, words: StreamCleaner, event: AgentEvent): void {
   const { notePaint } = output;
   if (event.type === 'text') output.write(words.push(event.text));
-  if (event.type === 'call') output.note(notePaint.faint(`→ ${clean(event.name, { multiline: false })}`));
+  if (event.type === 'call') output.note(notePaint.faint(`→ ${oneLine(event.name)}`));
   if (event.type === 'result') {
     const mark = event.answer.isError ? notePaint.bad('✖') : notePaint.good('✔');
-    const about = `${clean(event.name, { multiline: false })} ${notePaint.faint(`${Math.round(event.ms)} ms`)}`;
+    const about = `${oneLine(event.name)} ${notePaint.faint(`${Math.round(event.ms)} ms`)}`;
     // The reason was sent to the model; show it to the person too.
     const [why = ''] = event.answer.isError ? errorText(event.answer).split('\n') : [];
     output.note(why === '' ? `${mark} ${about}` : `${mark} ${about}  ${why}`);
   }
-  if (event.type === 'refused')
-    output.note(`${notePaint.warn('note:')} ${refusedText(event)} Use --yes to allow every call.`);
-  if (event.type === 'unknown') output.note(`${notePaint.warn('note:')} ${clean(event.what)} was not found.`);
+  if (event.type === 'refused') output.remark(`${refusedText(event)} Use --yes to allow every call.`);
+  if (event.type === 'unknown') output.remark(`${clean(event.what)} was not found.`);
 }

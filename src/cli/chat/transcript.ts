@@ -4,7 +4,7 @@ import type { Answer } from '../../adapters/answer.ts';
 import type { AgentEvent, Turn } from '../../chat/agent-events.ts';
 import type { Progress } from '../../connection/peer.ts';
 import { sentences } from '../../lib/sentences.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import { forTerminal, type Output } from '../output.ts';
 import { resultText } from '../result-output.ts';
 import { cut, width } from '../text-layout.ts';
@@ -104,7 +104,7 @@ export class Transcript {
     const [first = ''] = words.split('\n').filter((line) => line.trim() !== '');
     const cutAway =
       answer.truncated === undefined ? '' : ` (cut: ${answer.truncated.tokens.toLocaleString('en')} tokens)`;
-    const about = `${clean(name, { multiline: false })} ${Math.round(ms)} ms${cutAway}`;
+    const about = `${oneLine(name)} ${Math.round(ms)} ms${cutAway}`;
     const room = (this.#output.columns ?? DEFAULT_COLUMNS) - MARK_CELLS - about.length - 2;
     return `${mark} ${about}  ${paint.faint(cut(first, Math.max(room, 0)))}`;
   }
@@ -112,8 +112,7 @@ export class Transcript {
   #wait(name?: string, progress?: Progress): void {
     if (progress !== undefined && name !== undefined) {
       const of = progress.total === undefined ? '' : `/${progress.total}`;
-      const message =
-        progress.message === undefined ? '' : ` ${clean(progress.message, { multiline: false })}`;
+      const message = progress.message === undefined ? '' : ` ${oneLine(progress.message)}`;
       this.#status.show(`${clean(name)} ${progress.progress}${of}${message}`);
     } else if (this.#running.size > 0) {
       this.#status.show(
@@ -136,14 +135,12 @@ export function costLine({ usage, calls, saved }: Turn): string {
 }
 
 export function errorText({ error, content }: Answer): string {
-  return error === undefined
-    ? resultText({ content })
-    : clean(sentences(error.message, error.hint), { multiline: false });
+  return error === undefined ? resultText({ content }) : oneLine(sentences(error.message, error.hint));
 }
 
 /** Returns how to allow a refused call, for the person; not sent to the model. */
 export function refusedText({ name, advice }: Extract<AgentEvent, { type: 'refused' }>): string {
-  return clean(`to allow ${name}, ${advice}.`, { multiline: false });
+  return oneLine(`to allow ${name}, ${advice}.`);
 }
 
 function shown(args: unknown): string {

@@ -5,7 +5,7 @@ import { readDocumentOf } from '../../config/import/find.ts';
 import { jsonOf, parseJsonc } from '../../config/jsonc.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord, type JsonObject } from '../../lib/json.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { parseJsonArgument } from '../argument-values.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { foreignPlaces } from '../lookup-places.ts';
@@ -35,7 +35,7 @@ export const addJson: CliCommand = {
     const servers = named(pastedServers(context, text), name);
     const { output } = context;
     for (const note of servers.flatMap(({ lost }) => lost)) {
-      output.note(`${output.notePaint.warn('note:')} ${clean(note, { multiline: false })}`);
+      output.remark(oneLine(note));
     }
     const all = servers.map(
       (server): NewServer => ({

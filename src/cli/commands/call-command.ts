@@ -6,7 +6,7 @@ import { aborted } from '../../lib/waits.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
 import { joinArgv } from '../argv.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
-import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
+import { askingDuring } from '../call-questions.ts';
 import { calledTool, findTool, refuseHidden } from '../call-target.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { milliseconds } from '../flags.ts';
@@ -50,12 +50,10 @@ export const call: CliCommand = {
     const timeout = textFlag(flags, 'timeout');
     const timeoutMs = timeout === undefined ? undefined : milliseconds('--timeout', timeout);
     const input = await Promise.race([readInput(words, { stdin: STDIN, cwd }), aborted(signal)]);
-    const approve = approveCall(context, flags['yes'] === true);
     const forModel = flags['limit'] === true;
     const line = new ProgressLine(output, name);
-    const elicit = elicitDuring(context, () => line.clear());
-    const canBeAsked = (): boolean => canBeAskedDuring(context);
-    return withHost(context, { servers, approve, elicit, canBeAsked, forModel }, async ({ host, config }) => {
+    const asking = askingDuring(context, { yes: flags['yes'] === true, before: () => line.clear() });
+    return withHost(context, { servers, ...asking, forModel }, async ({ host, config }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
       for (const server of servers) refuseHidden(host, findServer(config, server), name);
       const tool = findTool(host, { servers, name }, host.tools());

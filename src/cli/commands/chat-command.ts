@@ -6,15 +6,15 @@ import { pathToFileURL } from 'node:url';
 import type { ModelMessage } from 'ai';
 import { openModel } from '../../chat/chat-model.ts';
 import { Conversation } from '../../chat/conversation.ts';
-import { PlugboardError } from '../../errors.ts';
 import { aborted } from '../../lib/waits.ts';
 import { clean } from '../../policy/clean.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
 import { Questions } from '../chat/chat-questions.ts';
 import { runOneShot } from '../chat/one-shot.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
-import { wholeNumber } from '../flags.ts';
+import { misuse, wholeNumber } from '../flags.ts';
 import type { Output } from '../output.ts';
+import { counted } from '../text-layout.ts';
 import { withOwnHost } from '../with-own-host.ts';
 
 const MAX_CONTEXT_TOKENS = 100_000_000;
@@ -32,12 +32,14 @@ export const chat: CliCommand = {
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    if (args.length > 0) throw usage(`Unexpected argument ${JSON.stringify(args[0])}`);
+    if (args.length > 0) throw misuse('chat', `Unexpected argument ${JSON.stringify(args[0])}`);
     const { env, home, output, signal } = context;
     const prompt = await promptOf(textFlag(flags, 'prompt'));
-    if (prompt === undefined && output.json) throw usage('--json needs a prompt: chat -p "…" --json');
-    if (prompt === undefined && !output.canAsk) throw usage('Without a terminal, chat needs a prompt');
-    if (prompt === undefined && flags['yes'] === true) throw usage('--yes can only be used with -p');
+    if (prompt === undefined && output.json)
+      throw misuse('chat', '--json needs a prompt: chat -p "…" --json');
+    if (prompt === undefined && !output.canAsk)
+      throw misuse('chat', 'Without a terminal, chat needs a prompt');
+    if (prompt === undefined && flags['yes'] === true) throw misuse('chat', '--yes can only be used with -p');
     const folder = join(home.dir, 'chats');
     const previous = await previousOf(folder, flags['resume']);
     const name = textFlag(flags, 'model') ?? modelOf(previous) ?? env['PLUGBOARD_MODEL'];
@@ -89,7 +91,7 @@ Examples:
 
 async function promptOf(given: string | undefined): Promise<string | undefined> {
   const prompt = given === '-' ? await readAll(process.stdin) : given;
-  if (prompt !== undefined && prompt.trim() === '') throw usage('The prompt is empty');
+  if (prompt !== undefined && prompt.trim() === '') throw misuse('chat', 'The prompt is empty');
   return prompt;
 }
 
@@ -109,10 +111,6 @@ function contextOf(flags: Flags): number | undefined {
   return wholeNumber('--context', given, { max: MAX_CONTEXT_TOKENS, example: '--context 32000' });
 }
 
-function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'Run plugboard chat --help for details.' });
-}
-
 const MAX_LINES = 20;
 
 /** Returns the last message of each side, shortened. */
@@ -121,7 +119,7 @@ function lastExchange(messages: readonly ModelMessage[], { paint }: Pick<Output,
   const asked = textOf(messages[at]);
   const answered = textOf(messages.findLast(({ role }, index) => role === 'assistant' && index > at));
   return [
-    paint.faint(`Resumed after ${messages.length} ${messages.length === 1 ? 'message' : 'messages'}.`),
+    paint.faint(`Resumed after ${counted(messages.length, 'message')}.`),
     ...(asked === '' ? [] : [`${paint.strong('›')} ${shortened(asked)}`]),
     ...(answered === '' ? [] : [shortened(answered)]),
   ].join('\n');

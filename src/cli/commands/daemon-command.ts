@@ -6,8 +6,9 @@ import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/dae
 import { placeOf } from '../../daemon/protocol/daemon-place.ts';
 import { PlugboardError } from '../../errors.ts';
 import { sentences } from '../../lib/sentences.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
+import { counted } from '../text-layout.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_MINUTE = 60_000;
@@ -100,7 +101,7 @@ function describe(report: DaemonReport): string {
   const { pid, version, since, bytes, sessions, hosts, pages = [] } = report;
   return [
     `pid ${pid}, version ${version}, since ${since}${size(bytes)}; ${lifetime(report)}`,
-    `${count(sessions.length, 'session')}, ${count(hosts.length, 'set')} of servers`,
+    `${counted(sessions.length, 'session')}, ${counted(hosts.length, 'set')} of servers`,
     ...pages.map(({ url, page }) => `serving ${url}${page === undefined ? '' : `, page ${page}`}`),
     ...hosts.flatMap(describeHost),
   ].join('\n');
@@ -110,15 +111,15 @@ function describeHost({ cwd, sessions, differs = [], servers }: HostUse): string
   const apart = differs.length === 0 ? '' : `; separate from the first set because of ${differs.join(', ')}`;
   return [
     '',
-    clean(`${cwd} (${count(sessions, 'session')})${apart}`, { multiline: false }),
+    oneLine(`${cwd} (${counted(sessions, 'session')})${apart}`),
     ...servers.flatMap(describeServer),
   ];
 }
 
 function describeServer({ name, status: state, pid, processes, bytes, copies = [] }: ServerUse): string[] {
-  const running = pid === undefined ? '' : `, pid ${pid}, ${count(processes ?? 1, 'process', 'es')}`;
+  const running = pid === undefined ? '' : `, pid ${pid}, ${counted(processes ?? 1, 'process', 'es')}`;
   return [
-    `  ${clean(name, { multiline: false })}  ${state}${running}${size(bytes)}`,
+    `  ${oneLine(name)}  ${state}${running}${size(bytes)}`,
     ...copies.map((copy) => `    second copy, pid ${copy.pid}: ${sentences(copy.reason, copy.hint)}`),
   ];
 }
@@ -128,13 +129,9 @@ function lifetime({ idleMs, isService }: DaemonReport): string {
   if (idleMs === undefined) return 'stops when it is idle';
   const time =
     idleMs < MS_PER_MINUTE
-      ? count(Math.round(idleMs / MS_PER_SECOND), 'second')
-      : count(Math.round(idleMs / MS_PER_MINUTE), 'minute');
+      ? counted(Math.round(idleMs / MS_PER_SECOND), 'second')
+      : counted(Math.round(idleMs / MS_PER_MINUTE), 'minute');
   return `stops after ${time} without sessions`;
-}
-
-function count(number: number, word: string, ending = 's'): string {
-  return `${number} ${word}${number === 1 ? '' : ending}`;
 }
 
 function size(bytes: number | undefined): string {

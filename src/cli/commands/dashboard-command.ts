@@ -1,7 +1,7 @@
 /** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
 import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
-import { aborted } from '../../lib/waits.ts';
+import { closeAfter } from '../../lib/waits.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
@@ -74,8 +74,7 @@ async function fromOwnHost(context: Context, wanted: number | undefined, opens: 
       serveHttp(host, { port: at, tokensOf: home.dir, manage: { token } });
     const served = wanted === undefined ? await onFreePort(serve, { taken: () => {} }) : await serve(wanted);
     await show(context, served, token, opens);
-    await Promise.race([served.closed, aborted(signal).catch(() => {})]);
-    await served.close();
+    await closeAfter(served, signal);
     return 0;
   });
 }

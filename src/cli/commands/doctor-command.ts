@@ -5,14 +5,15 @@ import { findForeign } from '../../config/import/find.ts';
 import type { Check, DoctorContext } from '../../doctor/check.ts';
 import { examineEntry, examineMachine, examineOne } from '../../doctor/examine.ts';
 import { EXIT_STATUS } from '../../errors.ts';
+import { groupBy } from '../../lib/group-by.ts';
 import { isRequired } from '../../policy/admit.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { findServer } from '../known-server.ts';
 import { foreignPlaces } from '../lookup-places.ts';
 import type { Output } from '../output.ts';
 import { whileConnecting } from '../progress-line.ts';
-import { wrap } from '../text-layout.ts';
+import { counted, wrap } from '../text-layout.ts';
 import { type CommandHost, type Hosted, openHost } from '../with-host.ts';
 
 /** Exit status if a check failed. Advice alone is 0. */
@@ -97,10 +98,8 @@ class Report {
   add(checks: readonly Check[]): void {
     this.checks.push(...checks);
     const { paint } = this.#output;
-    const groups = new Map<string | undefined, Check[]>();
-    for (const check of checks) groups.set(check.server, [...(groups.get(check.server) ?? []), check]);
-    for (const [server, own] of groups) {
-      const head = server === undefined ? [] : [paint.strong(clean(server, { multiline: false }))];
+    for (const [server, own] of groupBy(checks, (check) => check.server)) {
+      const head = server === undefined ? [] : [paint.strong(oneLine(server))];
       const lines = own.flatMap((check) => checkLines(check, this.#output));
       this.#output.line([...head, ...lines, ''].join('\n'));
     }
@@ -110,7 +109,7 @@ class Report {
 function verdict(checks: readonly Check[]): string {
   const count = (level: Check['level'], one: string): string | undefined => {
     const found = checks.filter((check) => check.level === level).length;
-    return found === 0 ? undefined : `${found} ${found === 1 ? one : `${one}s`}`;
+    return found === 0 ? undefined : counted(found, one);
   };
   const errors = count('error', 'problem');
   const advice = count('advice', 'suggestion');

@@ -11,7 +11,7 @@ import { loadEffective } from '../../policy/effective.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { placeOfCredentials } from '../client-secret.ts';
 import { errorDocument, serverDocument, trustDecisions } from '../config-report.ts';
-import { entryPairs, pairLines, recordPairs } from '../entry-lines.ts';
+import { entryPairs, pairLines, presentPairs, recordPairs } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import { noteProblems } from '../problems.ts';
 import { disabledText } from '../report-lines.ts';
@@ -47,22 +47,18 @@ export const get: CliCommand = {
       [
         output.paint.strong(name),
         ...pairLines([
-          ['status', statusText(admission.status, spec)],
-          ...(error === undefined
-            ? []
-            : [
-                ['', error.message] as const,
-                ...(error.hint === undefined ? [] : [['', error.hint] as const]),
-              ]),
-          ['scope', `${spec.scope} (${SCOPE_MEANING[spec.scope]})`],
-          ...(spec.file === undefined ? [] : [['file', spec.file] as const]),
-          ['transport', transportOf(spec.entry)],
+          ...presentPairs([
+            ['status', statusText(admission.status, spec)],
+            ['', error?.message],
+            ['', error?.hint],
+            ['scope', `${spec.scope} (${SCOPE_MEANING[spec.scope]})`],
+            ['file', spec.file],
+            ['transport', transportOf(spec.entry)],
+          ]),
           ...(isOpen ? recordPairs(spec.raw) : entryPairs(spec)),
-          ...(credentials === undefined ? [] : [['credentials', credentials] as const]),
+          ...presentPairs([['credentials', credentials]]),
           ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
-          ...(waiting === undefined
-            ? []
-            : [['waiting', sentences(waiting.error.message, waiting.error.hint)] as const]),
+          ...presentPairs([['waiting', waiting && sentences(waiting.error.message, waiting.error.hint)]]),
         ]),
       ].join('\n'),
     );

@@ -17,6 +17,7 @@ import { type Planned, planImport, plannedDocument } from '../import-plan.ts';
 import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
+import { counted } from '../text-layout.ts';
 
 export const importCommand: CliCommand = {
   configure(command): void {
@@ -46,7 +47,9 @@ export const importCommand: CliCommand = {
     const goes =
       !isDry &&
       toWrite.length > 0 &&
-      (await isAgreed(context, question(toWrite), { yes: flags['yes'] === true }));
+      (await isAgreed(context, `Import ${counted(toWrite.length, 'server')}?`, {
+        yes: flags['yes'] === true,
+      }));
     if (goes) {
       await writeImport(context, config.projectRoot, { servers: toWrite, inputs });
     }
@@ -64,10 +67,6 @@ Examples:
   plugboard import codex cursor          import from these agents only
   plugboard import vscode -s user        import for you, in every project
   plugboard import ./servers.json        import a file in the format of any of them`;
-
-function question({ length: count }: readonly Planned[]): string {
-  return `Import ${count} ${count === 1 ? 'server' : 'servers'}?`;
-}
 
 function documentOf(
   found: Found,

@@ -3,11 +3,12 @@
 import { existsSync } from 'node:fs';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import type { ServerDetails } from '../../host/host-report.ts';
-import { clean } from '../../policy/clean.ts';
+import { defined } from '../../lib/defined.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import { serverLogFile } from '../../transport/server-log.ts';
 import { joinArgv } from '../argv.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { type Pair, pairLines, reachedBy } from '../entry-lines.ts';
+import { type MaybePair, pairLines, presentPairs, reachedBy } from '../entry-lines.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { whileConnecting } from '../progress-line.ts';
@@ -29,30 +30,18 @@ export const info: CliCommand = {
     return openHost(context, { servers: [name], connect: 'none' }, async ({ host, config }) => {
       const spec = findServer(config, name);
       const failure = await whileConnecting(output, host, () =>
-        host.connect(name).then(
-          () => undefined,
-          (thrown: unknown) => asPlugboardError(thrown),
-        ),
+        host.connect(name).then(() => undefined, asPlugboardError),
       );
       const report = host.servers().find((each) => each.name === name);
       if (report === undefined) throw failure ?? new Error(`${name} is configured and has no report`);
-      const log = serverLogFile(home, spec);
-      const shown: Shown = {
-        server: { ...report, ...reachedBy(spec) },
-        details: host.details(name),
-        file: spec.file,
-        // A server that has just connected may not have written its first log lines yet.
-        log: report.status === 'connected' || existsSync(log) ? log : undefined,
-      };
-      const { server, details, file } = shown;
-      output.answer(
-        {
-          ...server,
-          ...(file === undefined ? {} : { file }),
-          ...details,
-          ...(shown.log === undefined ? {} : { log }),
-        },
-        () => describe(shown, output),
+      const logFile = serverLogFile(home, spec);
+      // A server that has just connected may not have written its first log lines yet.
+      const log = report.status === 'connected' || existsSync(logFile) ? logFile : undefined;
+      const server = { ...report, ...reachedBy(spec) };
+      const details = host.details(name);
+      const { file } = spec;
+      output.answer({ ...server, ...defined({ file }), ...details, ...defined({ log }) }, () =>
+        describe({ server, details, file, log }, output),
       );
       // A server disabled by its owner is not a failure of this command.
       return failure === undefined || server.status === 'disabled' ? 0 : EXIT_STATUS[failure.code];
@@ -69,25 +58,24 @@ interface Shown {
 
 function describe({ server, details, file, log }: Shown, output: Output): string {
   const { paint, columns } = output;
-  const oneLine = (text: string): string => clean(text, { multiline: false });
   const { serverInfo, instructions, holdsInstructions, capabilities } = details;
   const error = server.status === 'disabled' ? undefined : server.error;
-  const pairs: (Pair | undefined)[] = [
-    pair('name', serverInfo && `${serverInfo.name} ${serverInfo.version}`.trim()),
-    pair('title', serverInfo?.title),
-    pair('status', statusText(server)),
-    pair('reason', error && oneLine(error.message)),
-    pair('hint', error?.hint === undefined ? undefined : oneLine(error.hint)),
-    pair('protocol', server.protocolVersion && `${oneLine(server.protocolVersion)} (${server.era})`),
-    pair('tools', server.status === 'connected' ? toolsText(server) : undefined),
-    pair('capabilities', capabilities && (capabilityNames(capabilities).join(', ') || 'none')),
-    pair('pid', server.pid === undefined ? undefined : String(server.pid)),
-    pair('transport', server.transport),
-    pair('command', server.command && oneLine(server.command)),
-    pair('url', server.url && oneLine(server.url)),
-    pair('scope', `${server.scope} (${SCOPE_MEANING[server.scope]})`),
-    pair('file', file),
-    pair('log', log && `${log} (${joinArgv(['plugboard', 'logs', server.name])})`),
+  const pairs: readonly MaybePair[] = [
+    ['name', serverInfo && `${serverInfo.name} ${serverInfo.version}`.trim()],
+    ['title', serverInfo?.title],
+    ['status', statusText(server)],
+    ['reason', error && oneLine(error.message)],
+    ['hint', error?.hint === undefined ? undefined : oneLine(error.hint)],
+    ['protocol', server.protocolVersion && `${oneLine(server.protocolVersion)} (${server.era})`],
+    ['tools', server.status === 'connected' ? toolsText(server) : undefined],
+    ['capabilities', capabilities && (capabilityNames(capabilities).join(', ') || 'none')],
+    ['pid', server.pid === undefined ? undefined : String(server.pid)],
+    ['transport', server.transport],
+    ['command', server.command && oneLine(server.command)],
+    ['url', server.url && oneLine(server.url)],
+    ['scope', `${server.scope} (${SCOPE_MEANING[server.scope]})`],
+    ['file', file],
+    ['log', log && `${log} (${joinArgv(['plugboard', 'logs', server.name])})`],
   ];
   const width = columns === undefined ? undefined : columns - 2;
   const cleaned = clean(instructions ?? '').trim();
@@ -99,13 +87,9 @@ function describe({ server, details, file, log }: Shown, output: Output): string
         : [];
   return [
     paint.strong(oneLine(server.name)),
-    ...pairLines(pairs.filter((each) => each !== undefined)),
+    ...pairLines(presentPairs(pairs)),
     ...(text.length === 0 ? [] : ['', paint.strong('Instructions'), indent(text.join('\n'), '  ')]),
   ].join('\n');
-}
-
-function pair(name: string, value: string | undefined): Pair | undefined {
-  return value === undefined || value === '' ? undefined : [name, value];
 }
 
 function toolsText({ tools, held = 0 }: ListedServer): string {
@@ -117,10 +101,8 @@ function capabilityNames(capabilities: Readonly<Record<string, unknown>>): strin
   return Object.entries(capabilities).flatMap(([name, value]) => {
     const inner = Object.entries(typeof value === 'object' && value !== null ? value : {});
     const isOpen = name === 'extensions' || name === 'experimental';
-    const on = inner
-      .filter(([, each]) => isOpen || each === true)
-      .map(([key]) => clean(key, { multiline: false }));
-    const shown = clean(name, { multiline: false });
+    const on = inner.filter(([, each]) => isOpen || each === true).map(([key]) => oneLine(key));
+    const shown = oneLine(name);
     if (isOpen) return on;
     return on.length === 0 ? [shown] : [`${shown} (${on.join(', ')})`];
   });

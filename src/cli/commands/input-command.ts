@@ -12,7 +12,7 @@ import { didYouMean } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { joinArgv } from '../argv.ts';
 import { askForChoice, askForSecret } from '../ask.ts';
@@ -79,10 +79,10 @@ async function list(context: Context, config: LoadedConfig): Promise<number> {
   output.answer({ inputs }, () => {
     if (inputs.length === 0) return 'No server uses ${input:id}.';
     const rows = inputs.map(({ id, servers, description = '', kept }) => [
-      clean(id, { multiline: false }),
+      oneLine(id),
       kept === null ? 'not set' : kept,
-      servers.length === 0 ? 'not used by any server' : clean(servers.join(', '), { multiline: false }),
-      clean(description, { multiline: false }),
+      servers.length === 0 ? 'not used by any server' : oneLine(servers.join(', ')),
+      oneLine(description),
     ]);
     return layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }).join('\n');
   });
@@ -102,7 +102,7 @@ async function set(context: Context, question: InputQuestion): Promise<number> {
   const { options = [] } = question;
   if (options.length > 0 && !options.includes(value)) {
     throw new PlugboardError('USAGE', `${question.id} must be one of its options`, {
-      hint: `The options are ${options.map((option) => clean(option, { multiline: false })).join(', ')}.`,
+      hint: `The options are ${options.map((option) => oneLine(option)).join(', ')}.`,
     });
   }
   const kept = await openInputs(context).set(question, value);

@@ -51,10 +51,7 @@ async function listConfigured(context: Context): Promise<number> {
   noteProblems(config.problems, output);
   output.answer({ servers, problems: config.problems }, () => {
     if (servers.length === 0) return NOTHING;
-    const layout = rowLayout(
-      output,
-      servers.map(({ name }) => name),
-    );
+    const layout = rowLayout(output, servers);
     return servers.flatMap((report) => reportLines(report, layout)).join('\n');
   });
   return 0;

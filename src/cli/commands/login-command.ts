@@ -1,6 +1,6 @@
 /** `plugboard login`: logs in to a remote server through the browser, or with a pasted url if there is no browser. */
 
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { askForText } from '../ask.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { openHost } from '../with-host.ts';
@@ -26,7 +26,7 @@ export const login: CliCommand = {
         noBrowser,
         onUrl: (url, opened) => {
           const what = opened ? 'Your browser was opened. If nothing happened, open' : 'Open';
-          output.note(`${what} this url to log in to ${clean(name, { multiline: false })}:\n\n  ${url}\n`);
+          output.note(`${what} this url to log in to ${oneLine(name)}:\n\n  ${url}\n`);
         },
         ...(output.canAsk && noBrowser
           ? {

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import type { ServerSpec } from '../../config/entry.ts';
 import { attempt } from '../../lib/attempt.ts';
 import { aborted } from '../../lib/waits.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { type LogLine, readLogLine, serverLogFile } from '../../transport/server-log.ts';
 import { joinArgv } from '../argv.ts';
@@ -78,9 +78,7 @@ function noteNothing(output: Output, readers: readonly LogReader[], name: string
     return;
   }
   const start = joinArgv(['plugboard', 'test', name]);
-  output.note(
-    clean(`${name} has no log yet, because it has not run. Run ${start} to start it.`, { multiline: false }),
-  );
+  output.note(oneLine(`${name} has no log yet, because it has not run. Run ${start} to start it.`));
 }
 
 function printer(
@@ -90,7 +88,6 @@ function printer(
 ): (line: ServerLine) => void {
   if (output.json) return (line) => isFollowed && output.write(`${JSON.stringify(line)}\n`);
   const { paint } = output;
-  const oneLine = (text: string): string => clean(text, { multiline: false });
   const cells = Math.max(0, ...specs.map(({ name }) => width(oneLine(name))));
   return ({ time, server, kind, message }) => {
     const when = paint.faint(time.replace('T', ' ').replace(/\.\d+Z$/, ''));

@@ -2,7 +2,7 @@
 
 import type { ServerSpec } from '../../config/entry.ts';
 import { PlugboardError } from '../../errors.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { pinKey } from '../../policy/pins.ts';
 import { acceptCommand } from '../../policy/pins-refusal.ts';
@@ -105,7 +105,7 @@ function listing(
   const { paint } = output;
   const blocks = held.map(({ server, tool, kind, diff }) => {
     const what = kind === undefined || tool.startsWith('(') ? '' : `${kind} `;
-    const head = `${what}${paint.strong(clean(tool, { multiline: false }))} of ${clean(server, { multiline: false })}`;
+    const head = `${what}${paint.strong(oneLine(tool))} of ${oneLine(server)}`;
     return `${head}\n${indent(painted(diff, output), '  ')}`;
   });
   const [only, ...others] = new Set(held.map(({ server }) => server));

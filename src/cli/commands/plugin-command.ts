@@ -14,7 +14,7 @@ import { defined } from '../../lib/defined.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { admit } from '../../policy/admit.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { consentStore, trustDecisions } from '../config-report.ts';
 import { askForTrust } from '../consent.ts';
@@ -205,13 +205,13 @@ function describe(
   const { paint } = output;
   const head = [
     paint.strong(name),
-    version === undefined ? '' : clean(version, { multiline: false }),
+    version === undefined ? '' : oneLine(version),
     enabled ? '' : '(disabled)',
     missing === true ? paint.bad('(its folder is missing)') : '',
   ];
   return [
     `${head.filter((word) => word !== '').join(' ')}  ${paint.faint(path)}`,
-    ...servers.map((server) => `  ${clean(server.name, { multiline: false })}  ${server.status}`),
+    ...servers.map((server) => `  ${oneLine(server.name)}  ${server.status}`),
     ...(servers.some(({ status }) => status === 'untrusted')
       ? [
           `  Review and approve its servers: plugboard trust ${servers.map(({ name }) => shellWord(name)).join(' ')}`,

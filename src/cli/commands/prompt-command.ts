@@ -2,7 +2,7 @@
 
 import type { PromptResult } from '../../catalog/prompts.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
-import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
+import { askingDuring } from '../call-questions.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import type { Output } from '../output.ts';
 import { resultText } from '../result-output.ts';
@@ -23,20 +23,11 @@ export const prompt: CliCommand = {
     const given = asTexts(
       toArguments(await readInput(words, { stdin: process.stdin, cwd: context.cwd }), {}, () => {}),
     );
-    return withHost(
-      context,
-      {
-        servers: [server],
-        approve: approveCall(context, false),
-        elicit: elicitDuring(context),
-        canBeAsked: () => canBeAskedDuring(context),
-      },
-      async ({ host }) => {
-        const result = await host.prompt(server, name, given, { signal, forModel: false });
-        output.answer(result, () => promptText(result, output));
-        return 0;
-      },
-    );
+    return withHost(context, { servers: [server], ...askingDuring(context) }, async ({ host }) => {
+      const result = await host.prompt(server, name, given, { signal, forModel: false });
+      output.answer(result, () => promptText(result, output));
+      return 0;
+    });
   },
 };
 

@@ -2,15 +2,15 @@
 
 import type { ListedPrompt } from '../../catalog/prompts.ts';
 import type { Unreached } from '../../host/first-lists.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import type { Output } from '../output.ts';
-import { indent, wrap } from '../text-layout.ts';
+import { wrap } from '../text-layout.ts';
 import type { CommandHost } from '../with-host.ts';
 import {
   addRefreshFlag,
   askServers,
-  byServer,
+  describeByServer,
   failedServers,
   serversOf,
   type Wanted,
@@ -35,7 +35,11 @@ export const prompts: CliCommand = {
     return withLists(context, wanted, async (host, noteUnreached) => {
       const { prompts: found, unreached: missing } = await find(context, host, wanted);
       const unreached = noteUnreached(missing);
-      output.answer({ prompts: found, ...unreached }, () => describeAll(found, output));
+      output.answer({ prompts: found, ...unreached }, () =>
+        found.length === 0
+          ? 'No prompts.'
+          : describeByServer(found, (each) => describe(each, output), output),
+      );
       return 0;
     });
   },
@@ -56,24 +60,10 @@ async function find(
   return { prompts, unreached: server === undefined ? failedServers(host) : [] };
 }
 
-function describeAll(found: readonly ListedPrompt[], output: Output): string {
-  if (found.length === 0) return 'No prompts.';
-  return [...byServer(found)]
-    .map(([server, group]) => {
-      const head = `${output.paint.strong(clean(server, { multiline: false }))} (${group.length})`;
-      return [head, ...group.map((prompt) => indent(describe(prompt, output), '  '))].join('\n');
-    })
-    .join('\n\n');
-}
-
 function describe(prompt: ListedPrompt, { paint, columns }: Output): string {
   const args = (prompt.arguments ?? []).map(({ name, required }) => (required === true ? name : `[${name}]`));
   const head = `${paint.strong(oneLine(prompt.name))} ${paint.faint(oneLine(args.join(' ')))}`;
   const text = clean(prompt.description ?? prompt.title ?? '', { multiline: false, max: MAX_DESCRIPTION });
   const width = columns === undefined ? undefined : columns - 6;
   return [head.trimEnd(), ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`))].join('\n');
-}
-
-function oneLine(text: string): string {
-  return clean(text, { multiline: false });
 }

@@ -5,7 +5,7 @@ import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
 import { clean } from '../../policy/clean.ts';
 import { joinArgv } from '../argv.ts';
-import { approveCall, canBeAskedDuring, elicitDuring } from '../call-questions.ts';
+import { askingDuring } from '../call-questions.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { writeTo } from '../result-output.ts';
 import { withHost } from '../with-host.ts';
@@ -23,22 +23,13 @@ export const read: CliCommand = {
     const [server = '', uri = ''] = args;
     const { output, signal, cwd } = context;
     const file = textFlag(flags, 'output');
-    return withHost(
-      context,
-      {
-        servers: [server],
-        approve: approveCall(context, false),
-        elicit: elicitDuring(context),
-        canBeAsked: () => canBeAskedDuring(context),
-      },
-      async ({ host }) => {
-        const { contents } = await host.read(server, uri, { signal, forModel: false });
-        if (file !== undefined) await writeTo(context, resolve(cwd, file), bytesOf(contents));
-        if (output.json) output.answer({ contents }, () => '');
-        else if (file === undefined) await print(contents, context, { server, uri });
-        return 0;
-      },
-    );
+    return withHost(context, { servers: [server], ...askingDuring(context) }, async ({ host }) => {
+      const { contents } = await host.read(server, uri, { signal, forModel: false });
+      if (file !== undefined) await writeTo(context, resolve(cwd, file), bytesOf(contents));
+      if (output.json) output.answer({ contents }, () => '');
+      else if (file === undefined) await print(contents, context, { server, uri });
+      return 0;
+    });
   },
 };
 

@@ -20,7 +20,7 @@ export const reconnect: CliCommand = {
       await whileConnecting(output, host, () => host.reconnect(name));
       const report = host.servers().find((each) => each.name === name);
       if (report === undefined) throw new Error(`${name} is not in the list of servers`);
-      output.answer(report, () => reportLines(report, rowLayout(output, [name])).join('\n'));
+      output.answer(report, () => reportLines(report, rowLayout(output, [report])).join('\n'));
       return 0;
     });
   },

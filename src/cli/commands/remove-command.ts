@@ -57,8 +57,8 @@ export const remove: CliCommand = {
     if (removed !== undefined && needsConsent(removed)) {
       await (await consentStore(context)).revoke([removed]);
     }
-    const left = removed === undefined ? undefined : await clearLeftovers(context, removed, config, { yes });
-    const kept = left === undefined || left.inputs.length === 0 ? {} : { keptInputs: left.inputs };
+    const keptInputs = removed === undefined ? [] : await clearLeftovers(context, removed, config, { yes });
+    const kept = keptInputs.length === 0 ? {} : { keptInputs };
     output.answer({ name, scope: target.scope, file: target.file, removed: true, ...kept }, () => {
       return `${output.paint.good('Removed')} ${name} of ${target.scope} scope from ${target.file}`;
     });
@@ -66,9 +66,7 @@ export const remove: CliCommand = {
     if (next !== undefined) {
       // The first entry is the one in use.
       const since = removed === found[0] ? 'is used here now' : 'is still used here, as before';
-      output.note(
-        `${output.notePaint.warn('note:')} ${name} in ${next.scope} scope (${next.file}) ${since}.`,
-      );
+      output.remark(`${name} in ${next.scope} scope (${next.file}) ${since}.`);
     }
     return 0;
   },
@@ -102,12 +100,6 @@ function notThere(
   });
 }
 
-/** Cleans up after a removed server: inputs and a login that no other server uses, and the server's own files. */
-interface Leftovers {
-  /** Ids of inputs whose answers are still stored. */
-  readonly inputs: readonly string[];
-}
-
 /** True if a login is stored that no other server uses. */
 async function hasOwnLogin(context: Context, spec: ServerSpec, config: LoadedConfig): Promise<boolean> {
   const { entry } = spec;
@@ -118,13 +110,16 @@ async function hasOwnLogin(context: Context, spec: ServerSpec, config: LoadedCon
   return place === 'keyring' || place === 'file';
 }
 
-/** Deletes a removed server's files, and its stored answers if the person agrees. `config`: before the removal. */
+/**
+ * Deletes a removed server's files, and its stored answers if the person agrees; returns the ids of inputs whose answers
+ * are kept. `config`: before the removal.
+ */
 async function clearLeftovers(
   context: Context,
   spec: ServerSpec,
   config: LoadedConfig,
   { yes }: { readonly yes: boolean },
-): Promise<Leftovers> {
+): Promise<readonly string[]> {
   const { output, home } = context;
   const twin = allSpecs(config).some(
     (each) => each !== spec && each.name === spec.name && each.scope === spec.scope,
@@ -155,7 +150,7 @@ async function clearLeftovers(
       );
     }
   }
-  return { inputs: kept };
+  return kept;
 }
 
 /** Deletes the cached lists of tools, prompts and resources, and the private folder if it is empty. */

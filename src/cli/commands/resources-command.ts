@@ -2,15 +2,15 @@
 
 import type { ListedResource, ListedTemplate, ResourceListing } from '../../catalog/resources.ts';
 import type { Unreached } from '../../host/first-lists.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import type { Output } from '../output.ts';
-import { indent, wrap } from '../text-layout.ts';
+import { wrap } from '../text-layout.ts';
 import type { CommandHost } from '../with-host.ts';
 import {
   addRefreshFlag,
   askServers,
-  byServer,
+  describeByServer,
   failedServers,
   serversOf,
   type Wanted,
@@ -37,9 +37,10 @@ export const resources: CliCommand = {
     return withLists(context, wanted, async (host, noteUnreached) => {
       const found = await find(context, host, wanted);
       const { resources, templates } = found;
+      const all: readonly Listed[] = [...resources, ...templates];
       const unreached = noteUnreached(found.unreached);
       output.answer({ resources, templates, ...unreached }, () =>
-        describeAll([...resources, ...templates], output),
+        all.length === 0 ? 'No resources.' : describeByServer(all, (each) => describe(each, output), output),
       );
       return 0;
     });
@@ -65,16 +66,6 @@ async function find(
   };
 }
 
-function describeAll(all: readonly Listed[], output: Output): string {
-  if (all.length === 0) return 'No resources.';
-  return [...byServer(all)]
-    .map(([server, group]) => {
-      const head = `${output.paint.strong(clean(server, { multiline: false }))} (${group.length})`;
-      return [head, ...group.map((each) => indent(describe(each, output), '  '))].join('\n');
-    })
-    .join('\n\n');
-}
-
 function describe(listed: Listed, output: Output): string {
   const { paint, columns } = output;
   const address = 'uri' in listed ? listed.uri : listed.uriTemplate;
@@ -87,8 +78,8 @@ function describe(listed: Listed, output: Output): string {
   const text = clean(listed.description ?? '', { multiline: false, max: MAX_DESCRIPTION });
   const width = columns === undefined ? undefined : columns - 6;
   return [
-    paint.strong(clean(address, { multiline: false })),
-    ...(facts.length === 0 ? [] : [`  ${paint.faint(clean(facts.join(' · '), { multiline: false }))}`]),
+    paint.strong(oneLine(address)),
+    ...(facts.length === 0 ? [] : [`  ${paint.faint(oneLine(facts.join(' · ')))}`]),
     ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`)),
   ].join('\n');
 }

@@ -3,7 +3,7 @@
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
 import type { SearchResult } from '../../host/host-search.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { exampleCall } from '../example-call.ts';
 import { wholeNumber } from '../flags.ts';
@@ -85,7 +85,6 @@ function documentOf({ result, tool }: Shown): Record<string, unknown> {
 
 function resultLines({ result, tool }: Shown, { paint, columns }: Output, verbose: boolean): string[] {
   const width = columns === undefined ? undefined : columns - 2;
-  const oneLine = (text: string): string => clean(text, { multiline: false });
   const takes = tool === undefined ? '' : argumentNames(tool.inputSchema);
   const head = `${oneLine(result.server)} ${paint.strong(oneLine(result.tool))} ${paint.faint(takes)}`;
   const text = shortened(result.description, verbose ? undefined : MAX_DESCRIPTION);

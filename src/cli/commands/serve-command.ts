@@ -5,18 +5,17 @@ import { loadConfig } from '../../config/load.ts';
 import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
 import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { checkReach } from '../../endpoint/listen-http.ts';
-import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
-import { aborted } from '../../lib/waits.ts';
+import { closeAfter } from '../../lib/waits.ts';
 import { describeConnecting, reachableUrl, STOP_LINE } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, type GatewayHttpOptions, REACH_HINT } from '../../serve/gateway-http.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
-import { wholeNumber } from '../flags.ts';
+import { misuse, wholeNumber } from '../flags.ts';
 import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
@@ -59,12 +58,12 @@ export const serve: CliCommand = {
   },
 
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
-    if (args.length > 0) throw usage(`Unexpected argument ${JSON.stringify(args[0])}`);
+    if (args.length > 0) throw misuse('serve', `Unexpected argument ${JSON.stringify(args[0])}`);
     const approvals = approvalsOf(flags);
     const http = await httpOf(context, flags);
     const workspace = workspaceOf(flags);
     if (flags['agent'] !== true && flags['model'] !== undefined)
-      throw usage('--model can only be used with --agent');
+      throw misuse('serve', '--model can only be used with --agent');
     if (isShared(context, flags)) {
       if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
       if (http !== undefined) {
@@ -181,8 +180,7 @@ async function agentTools(
 async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {
   const { serveStdio } = await import('../../serve/serve-stdio.ts');
   const served = serveStdio(host, options);
-  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
-  await served.close();
+  await closeAfter(served, signal);
   return 0;
 }
 
@@ -196,8 +194,7 @@ async function onHttp(context: Context, host: Host, options: HttpOptions): Promi
   const manage = { token: tokens.manage.token, forwarded };
   const served = await serveHttp(host, { ...listen, tokensOf, manage });
   announce(output, served, tokens, options);
-  await Promise.race([served.closed, aborted(signal).catch(() => {})]);
-  await served.close();
+  await closeAfter(served, signal);
   return 0;
 }
 
@@ -284,7 +281,8 @@ function workspaceOf({ workspace, agent }: Flags): boolean | undefined {
 
 function approvalsOf(flags: Flags): Approvals {
   const given = textFlag(flags, 'approvals') ?? 'client';
-  if (!isApprovals(given)) throw usage(`--approvals must be client or enforce, not ${JSON.stringify(given)}`);
+  if (!isApprovals(given))
+    throw misuse('serve', `--approvals must be client or enforce, not ${JSON.stringify(given)}`);
   return given;
 }
 
@@ -294,19 +292,22 @@ async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | und
   const issuer = textFlag(flags, 'issuer');
   const audience = textFlag(flags, 'audience');
   const wantsHttp = http !== undefined && http !== false;
-  if (wantsHttp && flags['stdio'] === true) throw usage('--stdio cannot be combined with --http');
+  if (wantsHttp && flags['stdio'] === true) throw misuse('serve', '--stdio cannot be combined with --http');
   if (!wantsHttp) {
     const idle = HTTP_FLAGS.find((name) => flags[name] !== undefined);
     if (idle !== undefined || flags['auth'] === false)
-      throw usage('Tokens, --legacy-sse and --manage-forwarded can only be used with --http');
+      throw misuse('serve', 'Tokens, --legacy-sse and --manage-forwarded can only be used with --http');
     return undefined;
   }
   if ((issuer === undefined) !== (audience === undefined)) {
-    throw usage('--issuer requires --audience, because tokens for another audience must not be accepted');
+    throw misuse(
+      'serve',
+      '--issuer requires --audience, because tokens for another audience must not be accepted',
+    );
   }
   const isOpen = flags['auth'] === false;
   if (isOpen && [flags['token'], flags['tokenFile'], issuer].some((given) => given !== undefined)) {
-    throw usage('--no-auth cannot be combined with --token, --token-file or --issuer');
+    throw misuse('serve', '--no-auth cannot be combined with --token, --token-file or --issuer');
   }
   const address = addressOf(typeof http === 'string' ? http : '');
   const takesNamed = !isOpen && issuer === undefined;
@@ -337,8 +338,4 @@ function addressOf(text: string): { host?: string; port?: number } {
   // 0 selects any free port.
   const port = digits === '0' ? 0 : wholeNumber('--http', digits, { max: MAX_PORT, example: '--http 7420' });
   return { port, ...(host === undefined || host === '' ? {} : { host }) };
-}
-
-function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'Run plugboard serve --help for details.' });
 }

@@ -1,7 +1,7 @@
 /** `plugboard service`: installs, removes and inspects the daemon as a user service. */
 
 import { Argument } from 'commander';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { installService, removeService, serviceStatus } from '../service/service-manager.ts';
 
@@ -35,7 +35,7 @@ async function install(context: Context): Promise<number> {
       ? `${output.paint.good('Installed')} and started the service: ${file}`
       : [
           `${output.paint.good('Wrote')} ${file}; it starts at your next login.`,
-          `It could not be started now: ${clean(reason, { multiline: false })}`,
+          `It could not be started now: ${oneLine(reason)}`,
           `Start it with: ${command}`,
         ].join('\n'),
   );

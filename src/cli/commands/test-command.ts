@@ -4,7 +4,7 @@ import { expandEntry } from '../../config/expand.ts';
 import type { Phase } from '../../connection/open.ts';
 import { asPlugboardError, EXIT_STATUS, type PlugboardError } from '../../errors.ts';
 import type { ServerReport } from '../../host/host-report.ts';
-import { clean } from '../../policy/clean.ts';
+import { clean, oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { Finding } from '../../policy/scan.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
@@ -33,10 +33,7 @@ export const test: CliCommand = {
     const config = await readConfig(context, name);
     return openHost(context, { servers: [name] }, async ({ host }) => {
       const error = await whileConnecting(output, host, () =>
-        host.connect(name).then(
-          () => undefined,
-          (thrown: unknown) => asPlugboardError(thrown),
-        ),
+        host.connect(name).then(() => undefined, asPlugboardError),
       );
       const server = host.servers().find((report) => report.name === name);
       const phases = [config, ...host.phases(name)];
@@ -63,7 +60,7 @@ export const test: CliCommand = {
 
 /** Findings are advice only, because a description can be reworded to avoid the scan. */
 function findingLine({ tool, what, quote }: Finding): string {
-  return `  ! ${clean(tool, { multiline: false })}: ${what}: ${quote}`;
+  return `  ! ${oneLine(tool)}: ${what}: ${quote}`;
 }
 
 /** Detail of the steps of a second start, which is made with an older protocol version after the newest one failed. */
@@ -110,9 +107,7 @@ function describe(
     ok ? '✔' : '✖',
     step,
     `${Math.round(ms)} ms`,
-    clean([...(isAgain(at) ? [SECOND_TRY] : []), ...(detail === undefined ? [] : [detail])].join(': '), {
-      multiline: false,
-    }),
+    oneLine([...(isAgain(at) ? [SECOND_TRY] : []), ...(detail === undefined ? [] : [detail])].join(': ')),
   ]);
   const lines = layOut(rows, {
     total: output.columns === undefined ? undefined : output.columns - 2,

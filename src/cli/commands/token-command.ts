@@ -1,7 +1,6 @@
 /** `plugboard token`: manages the named tokens with which agents call tools over HTTP. */
 
 import { Argument } from 'commander';
-import { PlugboardError } from '../../errors.ts';
 import { defined } from '../../lib/defined.ts';
 import { describeConnecting } from '../../serve/connect-lines.ts';
 import {
@@ -12,6 +11,7 @@ import {
   tokenFileOf,
 } from '../../serve/token-file.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
+import { misuse } from '../flags.ts';
 import { adoptOldToken } from '../gateway-tokens.ts';
 import { layOut } from '../text-layout.ts';
 
@@ -40,13 +40,14 @@ export const token: CliCommand = {
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     const [action = '', name] = args;
     const expires = textFlag(flags, 'expires');
-    if (expires !== undefined && action !== 'add') throw usage('--expires can only be used with token add');
+    if (expires !== undefined && action !== 'add')
+      throw misuse('token', '--expires can only be used with token add');
     await adoptOldToken(context);
     if (action === 'list') {
-      if (name !== undefined) throw usage('plugboard token list does not take a name');
+      if (name !== undefined) throw misuse('token', 'plugboard token list does not take a name');
       return list(context);
     }
-    if (name === undefined) throw usage(`plugboard token ${action} needs a name`);
+    if (name === undefined) throw misuse('token', `plugboard token ${action} needs a name`);
     return action === 'add' ? add(context, name, expires) : revoke(context, name);
   },
 };
@@ -67,10 +68,7 @@ async function add(context: Context, name: string, lifetime: string | undefined)
   const made = await addToken(home, name, { now, expires });
   const until = dateOf(expires);
   const url = await servedAt(context);
-  const details = {
-    ...defined({ expires: until, url }),
-  };
-  output.answer({ name, token: made.token, ...details }, () =>
+  output.answer({ name, token: made.token, ...defined({ expires: until, url }) }, () =>
     [
       `${made.token}`,
       `This is the token ${name}${until === undefined ? '' : `, valid until ${until}`}. It is shown only once.`,
@@ -129,7 +127,7 @@ function milliseconds(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
   const ms = Number(digits) * (MS[unit] ?? 0);
   if (ms > 0 && ms <= MAX_LIFETIME_MS) return ms;
-  throw usage(`--expires needs a time such as 30d, not ${JSON.stringify(text)}`);
+  throw misuse('token', `--expires needs a time such as 30d, not ${JSON.stringify(text)}`);
 }
 
 /** Returns the url at which the daemon of this home serves now. */
@@ -138,8 +136,4 @@ async function servedAt({ home }: Context): Promise<string | undefined> {
   // The token already exists, so it is printed even if the status cannot be read.
   const daemons = await reportDaemons(home).catch(() => []);
   return daemons.flatMap(({ pages = [] }) => pages)[0]?.url;
-}
-
-function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'Run plugboard token --help for details.' });
 }

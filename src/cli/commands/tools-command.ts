@@ -2,14 +2,15 @@
 
 import type { Tool } from '../../catalog/tool.ts';
 import type { InspectedTool } from '../../host/host-report.ts';
-import { clean } from '../../policy/clean.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { toolInOneWord } from '../call-target.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import type { Output } from '../output.ts';
 import { argumentNames } from '../schema-text.ts';
 import { indent, shortened, wrap } from '../text-layout.ts';
 import { heldDocument, heldLine, showTool } from '../tool-view.ts';
-import { addRefreshFlag, byServer, missingTools, serversOf, wantedLists, withLists } from '../with-lists.ts';
+import { addRefreshFlag, missingTools, serversOf, wantedLists, withLists } from '../with-lists.ts';
 
 /** Maximum description length in a listing; `--verbose`, `tool` and `--json` have the whole text. */
 const MAX_DESCRIPTION = 300;
@@ -59,8 +60,8 @@ interface Shown {
 
 function listing(found: readonly Tool[], held: readonly InspectedTool[], shown: Shown): string {
   const { paint } = shown.output;
-  const usable = byServer(found);
-  const heldOf = byServer(held.map(({ tool, ...rest }) => ({ ...rest, tool, server: tool.server })));
+  const usable = groupBy(found, ({ server }) => server);
+  const heldOf = groupBy(held, ({ tool }) => tool.server);
   const servers = [...new Set([...usable.keys(), ...heldOf.keys()])];
   if (servers.length === 0) return 'No tools.';
   return servers
@@ -68,7 +69,7 @@ function listing(found: readonly Tool[], held: readonly InspectedTool[], shown: 
       const [own, kept] = [usable.get(server) ?? [], heldOf.get(server) ?? []];
       const count = kept.length === 0 ? `${own.length}` : `${own.length}, ${kept.length} on hold`;
       return [
-        `${paint.strong(clean(server, { multiline: false }))} (${count})`,
+        `${paint.strong(oneLine(server))} (${count})`,
         ...own.map((tool) => indent(describe(tool, shown), '  ')),
         ...kept.flatMap((tool) => heldLine(tool, shown.output).map((line) => `  ${line}`)),
       ].join('\n');
@@ -79,6 +80,6 @@ function listing(found: readonly Tool[], held: readonly InspectedTool[], shown: 
 function describe(tool: Tool, { output, max }: Shown): string {
   const width = output.columns === undefined ? undefined : output.columns - 6;
   const text = shortened(tool.description, max);
-  const head = `${output.paint.strong(clean(tool.tool, { multiline: false }))} ${output.paint.faint(argumentNames(tool.inputSchema))}`;
+  const head = `${output.paint.strong(oneLine(tool.tool))} ${output.paint.faint(argumentNames(tool.inputSchema))}`;
   return [head.trimEnd(), ...(text === '' ? [] : wrap(text, width).map((line) => `  ${line}`))].join('\n');
 }

@@ -1,7 +1,7 @@
 /** `plugboard workspace`: runs the workspace server on stdio, as a standalone program for any agent. */
 
-import { PlugboardError } from '../../errors.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
+import { misuse } from '../flags.ts';
 
 export const workspace: CliCommand = {
   configure(command): void {
@@ -18,7 +18,7 @@ export const workspace: CliCommand = {
     const { cwd, env, output, signal } = context;
     const { isFolder, serveWorkspace, workspaceRoot } = await import('../workspace-program.ts');
     const root = workspaceRoot(cwd, given);
-    if (!isFolder(root)) throw usage(`There is no folder ${root}`);
+    if (!isFolder(root)) throw misuse('workspace', `There is no folder ${root}`);
     if (process.stdin.isTTY) {
       output.note(
         `Serving MCP on stdin and stdout for ${root}; an agent is meant to start this. Press Ctrl-C to stop.`,
@@ -27,7 +27,3 @@ export const workspace: CliCommand = {
     return serveWorkspace({ root, shell: flags['shell'] === true, env, signal });
   },
 };
-
-function usage(message: string): PlugboardError {
-  return new PlugboardError('USAGE', message, { hint: 'Run plugboard workspace --help for details.' });
-}

@@ -11,7 +11,7 @@ import { findHome } from '../../config/home.ts';
 import { inputIds } from '../../config/inputs.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { isRecord } from '../../lib/json.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
 import { type Candidate, type Completion, complete, type Names } from './candidates.ts';
 import type { NamedKind, Vocabulary } from './vocabulary.ts';
@@ -30,8 +30,8 @@ export async function runComplete(argv: readonly string[]): Promise<void> {
 
 function lineOf({ value, about = '', open }: Candidate): string[] {
   // Skips a name that has a line break or hidden characters: a cleaned name would not match anything.
-  if (value === '' || clean(value, { multiline: false }) !== value) return [];
-  return [`${value}\t${clean(about, { multiline: false })}${open ? '\topen' : ''}\n`];
+  if (value === '' || oneLine(value) !== value) return [];
+  return [`${value}\t${oneLine(about)}${open ? '\topen' : ''}\n`];
 }
 
 function namesFromFiles(): Names {

@@ -78,8 +78,8 @@ export async function variablesOfServers(
 /** Warns if the written program is in npm's cache, which npm may empty. */
 export function noteCache({ env, output }: Context, scope: AgentTarget['scope']): void {
   if (scope === 'project' || !isInPassingCache(ownProgram(env))) return;
-  output.note(
-    `${output.notePaint.warn('note:')} Plugboard runs from the cache of npx, which npm may empty. Install it: npm install -g plugboard`,
+  output.remark(
+    `Plugboard runs from the cache of npx, which npm may empty. Install it: npm install -g plugboard`,
   );
 }
 

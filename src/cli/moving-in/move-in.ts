@@ -7,7 +7,7 @@ import { variablesOf } from '../../config/variables.ts';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import type { ServerReport } from '../../host/host-report.ts';
 import { shellWord } from '../../lib/shell-word.ts';
-import { clean, reveal } from '../../policy/clean.ts';
+import { oneLine, reveal } from '../../policy/clean.ts';
 import type { Context } from '../cli-command.ts';
 import { inputLine, writeImport } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
@@ -16,6 +16,7 @@ import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout, summary } from '../report-lines.ts';
 import { settleInputs } from '../settle-inputs.ts';
+import { counted } from '../text-layout.ts';
 import {
   type Duplicate,
   findDuplicates,
@@ -108,9 +109,9 @@ class MovingIn {
 
   async #import({ planned, inputs, config }: Survey): Promise<void> {
     const { output } = this.#context;
-    const servers = planned.filter(({ action }) => action === 'add' || action === 'replace');
+    const servers = planned.filter(isNew);
     if (servers.length === 0) return this.#nothing('import');
-    const go = await this.#consent.decide('import', `Import ${count(servers.length, 'server')}?`);
+    const go = await this.#consent.decide('import', `Import ${counted(servers.length, 'server')}?`);
     if (go) {
       const own = servers.flatMap(({ found: { name }, scope }) =>
         scope === 'project' ? [] : [{ name, scope }],
@@ -169,7 +170,7 @@ class MovingIn {
     };
     const previews: AgentOutcome[] = [];
     for (const agent of this.#agents) previews.push(await write(agent, true));
-    const open = previews.filter((each) => 'written' in each && isChange(each.written));
+    const open = previews.filter((each) => 'written' in each && isNew(each.written));
     if (previews.length > 0) this.#title('Plugboard in your agents');
     for (const each of previews) output.line(outcomeLines(this.#context, each).join('\n'));
     if (open.length === 0) {
@@ -194,7 +195,7 @@ class MovingIn {
         (each) =>
           each.agent === agent &&
           'written' in each &&
-          (each.written.action === 'same' || (isChange(each.written) && result !== 'skipped')),
+          (each.written.action === 'same' || (isNew(each.written) && result !== 'skipped')),
       );
     const isServed = this.#isServed(planned);
     const duplicates = (await findDuplicates(this.#context, config, planned, isServed)).filter(
@@ -209,7 +210,7 @@ class MovingIn {
       this.#nothing('move');
       return duplicates;
     }
-    const question = `Remove ${count(open.length, 'server')} from your agents?`;
+    const question = `Remove ${counted(open.length, 'server')} from your agents?`;
     if (!(await this.#consent.decide('move', question))) return duplicates;
     const moved: Duplicate[] = [];
     for (const agent of this.#agents) {
@@ -218,7 +219,7 @@ class MovingIn {
       const target = { agent, scope: 'user', isDry: false } as const;
       moved.push(...(await removeDuplicates(this.#context, target, own, config.projectRoot)));
     }
-    output.line(`${count(moved.filter(({ action }) => action !== 'keep').length, 'server')} removed.`);
+    output.line(`${counted(moved.filter(({ action }) => action !== 'keep').length, 'server')} removed.`);
     return moved;
   }
 
@@ -234,10 +235,7 @@ class MovingIn {
     this.#title('Connecting');
     await settleInputs(this.#context, config, config.servers);
     const reports = await connectOnce(this.#context);
-    const layout = rowLayout(
-      output,
-      reports.map(({ name }) => name),
-    );
+    const layout = rowLayout(output, reports);
     output.line(
       [
         ...reports.flatMap((report) => reportLines(report, layout)),
@@ -263,11 +261,11 @@ class MovingIn {
         import('../commands/login-command.ts'),
       ]);
       for (const name of needed) {
-        if (!(await confirm(this.#context, `Log in to ${clean(name, { multiline: false })} now?`))) continue;
+        if (!(await confirm(this.#context, `Log in to ${oneLine(name)} now?`))) continue;
         const isIn = await login.run(this.#context, [name], {}).then(
           () => true,
           (thrown: unknown) => {
-            output.note(`${output.notePaint.warn('note:')} ${asPlugboardError(thrown).message}`);
+            output.remark(asPlugboardError(thrown).message);
             return false;
           },
         );
@@ -339,18 +337,13 @@ class MovingIn {
   }
 }
 
-function isNew({ action }: Planned): boolean {
-  return action === 'add' || action === 'replace';
-}
-
-function isChange({ action }: AgentWritten): boolean {
+function isNew({ action }: Pick<Planned | AgentWritten, 'action'>): boolean {
   return action === 'add' || action === 'replace';
 }
 
 function outcomeLines({ output }: Context, outcome: AgentOutcome): readonly string[] {
   const { agent } = outcome;
-  if ('problem' in outcome)
-    return [`  ! ${agent.title} was not changed: ${clean(outcome.problem, { multiline: false })}`];
+  if ('problem' in outcome) return [`  ! ${agent.title} was not changed: ${oneLine(outcome.problem)}`];
   const { written } = outcome;
   const file = reveal(written.file);
   if (written.action === 'blocked') {
@@ -373,7 +366,7 @@ function duplicateLine(
 ): string {
   const marks = { remove: paint.bad('-'), disable: paint.warn('~'), keep: paint.faint('=') };
   const what = { remove: 'is removed', disable: 'is switched off for this project', keep: 'stays' };
-  const why = reason === undefined ? '' : `: ${clean(reason, { multiline: false })}`;
+  const why = reason === undefined ? '' : `: ${oneLine(reason)}`;
   return `  ${marks[action]} ${reveal(name)} in ${agent.title} ${paint.faint(reveal(file))} ${what[action]}${why}`;
 }
 
@@ -390,8 +383,4 @@ function loginCommand(server: string): string {
 
 function titles(agents: readonly Agent[]): string {
   return agents.map(({ title }) => title).join(', ');
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -8,11 +8,12 @@ import { inputIds } from '../../config/inputs.ts';
 import { loadConfig } from '../../config/load.ts';
 import { stopDaemons } from '../../daemon/client/control.ts';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
-import { clean } from '../../policy/clean.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { isAgreed } from '../ask.ts';
 import type { Context } from '../cli-command.ts';
 import { removeService } from '../service/service-manager.ts';
 import { openInputs } from '../settle-inputs.ts';
+import { counted } from '../text-layout.ts';
 import { undoneLine } from './export-agent.ts';
 import { recordedAgents, recordFile } from './export-record.ts';
 import { homeRecordFile, isOwnEntry, type Undone, undoRecorded } from './recorded-edits.ts';
@@ -145,7 +146,7 @@ function downLines({
     ...agents.flatMap(({ agent, files, problem }) =>
       problem === undefined
         ? files.map((file) => undoneLine(file, isDry))
-        : [`${titleOf(agent)} was not changed: ${clean(problem, { multiline: false })}`],
+        : [`${titleOf(agent)} was not changed: ${oneLine(problem)}`],
     ),
     ...config.files.map((file) => undoneLine(file, isDry)),
     ...config.values.map((id) => `${would('Deleted', 'Would delete')} the stored value of ${id}.`),
@@ -156,7 +157,7 @@ function downLines({
   return [
     ...lines,
     ...(service?.removed === true ? [`Removed the service: ${service.file}`] : []),
-    ...(secrets === 0 ? [] : [`Deleted ${secrets} stored ${secrets === 1 ? 'secret' : 'secrets'}.`]),
+    ...(secrets === 0 ? [] : [`Deleted ${counted(secrets, 'stored secret')}.`]),
     gone.removed
       ? `Removed ${home.dir}.`
       : `Removed Plugboard's files in ${home.dir}; other files were kept: ${gone.left.join(', ')}`,

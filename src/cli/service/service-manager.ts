@@ -146,38 +146,37 @@ function launchdService(file: ServiceFile): Service {
   };
 }
 
-/** Runs a command of the manager; returns why it failed, or undefined on success. */
-function run(context: Context, argv: Argv): Promise<string | undefined> {
-  const [command, ...args] = argv;
-  const { signal } = context;
-  const env = programEnvironment(context);
+interface Ended {
+  readonly error: Error | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function ended(context: Context, [command, ...args]: Argv): Promise<Ended> {
+  const options = {
+    env: programEnvironment(context),
+    signal: context.signal,
+    timeout: MANAGER_TIMEOUT_MS,
+  };
   return new Promise((resolve) => {
-    execFile(command, args, { env, signal, timeout: MANAGER_TIMEOUT_MS }, (error, stdout, stderr) => {
-      if (error === null) resolve(undefined);
-      else if (errorCode(error) === 'ENOENT') resolve(`${command} is not installed`);
-      else resolve((stderr || stdout || error.message).trim().split('\n')[0] || error.message);
-    });
+    execFile(command, args, options, (error, stdout, stderr) => resolve({ error, stdout, stderr }));
   });
 }
 
+/** Runs a command of the manager; returns why it failed, or undefined on success. */
+async function run(context: Context, argv: Argv): Promise<string | undefined> {
+  const { error, stdout, stderr } = await ended(context, argv);
+  if (error === null) return undefined;
+  if (errorCode(error) === 'ENOENT') return `${argv[0]} is not installed`;
+  return (stderr || stdout || error.message).trim().split('\n')[0] || error.message;
+}
+
 /** Null if the manager cannot be reached. For a stopped service `is-active` prints a state, and `print` an error. */
-function asked(context: Context, argv: Argv): Promise<boolean | null> {
-  const [command, ...args] = argv;
-  const { signal } = context;
-  const env = programEnvironment(context);
-  return new Promise((resolve) => {
-    execFile(command, args, { env, signal, timeout: MANAGER_TIMEOUT_MS }, (error, stdout) => {
-      if (error === null) resolve(true);
-      else
-        resolve(
-          command === 'systemctl' && stdout.trim() === ''
-            ? null
-            : errorCode(error) === 'ENOENT'
-              ? null
-              : false,
-        );
-    });
-  });
+async function asked(context: Context, argv: Argv): Promise<boolean | null> {
+  const { error, stdout } = await ended(context, argv);
+  if (error === null) return true;
+  const isSilent = argv[0] === 'systemctl' && stdout.trim() === '';
+  return isSilent || errorCode(error) === 'ENOENT' ? null : false;
 }
 
 async function exists(path: string): Promise<boolean> {
