@@ -49,7 +49,7 @@ import { openPins, type Pins, pinsExcept } from '../policy/pins-store.ts';
 import { FirstContact, FirstLists } from './first-lists.ts';
 import { HostApprovals } from './host-approvals.ts';
 import { HostAuth } from './host-auth.ts';
-import { HostCalls } from './host-calls.ts';
+import { createHostCalls, type HostCalls } from './host-calls.ts';
 import { DedicatedConnections, HostConnections } from './host-connections.ts';
 import { HostContent } from './host-content.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -242,7 +242,7 @@ export class HostCore {
       this.content.connected(connection);
       this.firstLists.connected(connection);
     });
-    this.calls = new HostCalls(this, telemetry);
+    this.calls = createHostCalls(this, telemetry);
   }
 
   #createLoader(): CatalogLoader {

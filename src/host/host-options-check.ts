@@ -17,10 +17,17 @@ const object: Check = (value) => (isRecord(value) ? undefined : 'an object');
 
 const bytes: Check = (value) => (value instanceof Uint8Array ? undefined : 'a Uint8Array');
 
-const clock: Check = (value) => {
-  const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
-  return has('now') && has('after') ? undefined : 'an object with the functions now and after';
-};
+/** Also accepts an instance of a class, such as a database store. */
+function withFunctions(expected: string, ...names: readonly string[]): Check {
+  const fits = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof Reflect.get(value, name) === 'function');
+  return (value) => (fits(value) ? undefined : `an object with the functions ${expected}`);
+}
+
+const clock = withFunctions('now and after', 'now', 'after');
+const credentials = withFunctions('get, set and delete', 'get', 'set', 'delete');
 
 const stateOf: Check = (value) => {
   const principal = isRecord(value) ? value['principal'] : undefined;
@@ -28,16 +35,6 @@ const stateOf: Check = (value) => {
     ? undefined
     : '"session" or { principal }';
 };
-
-const credentials: Check = (value) => {
-  const has = (name: string): boolean => isObject(value) && typeof Reflect.get(value, name) === 'function';
-  return ['get', 'set', 'delete'].every(has) ? undefined : 'an object with the functions get, set and delete';
-};
-
-/** Also true for an instance of a class, such as a database store. */
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
 
 /** `auto` may be followed by a positive percentage of the context window. */
 const toolSearch: Check = (value) => {

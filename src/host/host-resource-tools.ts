@@ -42,11 +42,11 @@ export function createResourceAccess(core: HostCore): ResourceAccess {
         .filter((connection) => isListed(connection) && isOffered(connection.name, session))
         .map(({ name }) => name)
         .sort(),
-    mayHave: (server) => mayHave(primary(core, server)),
+    mayHave: (server) => mayHave(primaryOf(core, server)),
     list: async (server) => {
       const denial = core.approvals.contentDenial(server);
       if (denial !== undefined) throw denial;
-      return core.content.resources(primary(core, server));
+      return core.content.resources(primaryOf(core, server));
     },
     read: (call, server, uri) => read(core, call, server, uri),
   };
@@ -59,7 +59,7 @@ async function read(
   uri: string,
 ): ReturnType<ResourceAccess['read']> {
   const { session, timeoutMs, onProgress } = call;
-  const reading = core.work.run(primary(core, server), call, (connection) =>
+  const reading = core.work.run(primaryOf(core, server), call, (connection) =>
     core.content.read(
       connection,
       uri,
@@ -97,7 +97,8 @@ function withTrace({ handedOn, traceMeta }: Call): HandedOn | undefined {
   return traceMeta === undefined ? handedOn : { ...handedOn, meta: { ...handedOn?.meta, ...traceMeta } };
 }
 
-function primary(core: HostCore, server: string): Connection {
+/** Returns the connection that all sessions share, unless one has a process of its own. */
+export function primaryOf(core: HostCore, server: string): Connection {
   const connection = core.pool.get(server);
   if (connection !== undefined) return connection;
   throw unknownServer(server);

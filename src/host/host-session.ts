@@ -24,7 +24,6 @@ import {
 import type { ReadResult } from '../catalog/resources.ts';
 import type { ResourceListener } from '../catalog/resources-subscribe.ts';
 import type { Tool } from '../catalog/tool.ts';
-import { unknownServer } from '../config/unknown-server.ts';
 import type { Connection } from '../connection/connection.ts';
 import { passedMeta } from '../connection/handed-on.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
@@ -38,7 +37,7 @@ import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
 import { checkEvent, onSession } from './host-events.ts';
 import type { HostEvents } from './host-options.ts';
-import { resourceToolsFor } from './host-resource-tools.ts';
+import { primaryOf, resourceToolsFor } from './host-resource-tools.ts';
 import { givenText, type SearchResult, searchResult } from './host-search.ts';
 import { checkRawMethod } from './raw-request.ts';
 import { ServerProxy } from './server-proxy.ts';
@@ -317,7 +316,7 @@ export class HostSession {
   passage(server: string): ServerProxy {
     const { work, pool } = this.#core;
     const primary = (): Connection | undefined => pool.get(server);
-    return new ServerProxy(this.#primary(server), { work, session: this.#session, primary });
+    return new ServerProxy(primaryOf(this.#core, server), { work, session: this.#session, primary });
   }
 
   /** Sets the least severe log level for this session; it is requested from its servers. */
@@ -433,7 +432,7 @@ export class HostSession {
     act: (connection: Connection, options: ContentOptions) => Promise<T>,
   ): Promise<T> {
     const session = this.#session;
-    const primary = this.#primary(server);
+    const primary = primaryOf(this.#core, server);
     return whileOpen(options, session.ended, (signal) => {
       // A question that arrives with the response finds this session through it; many requests may share a signal.
       const work = { session, signal };
@@ -444,13 +443,7 @@ export class HostSession {
   }
 
   #own(server: string): Connection {
-    return this.#core.work.of(this.#primary(server), this.#session);
-  }
-
-  #primary(server: string): Connection {
-    const primary = this.#core.pool.get(server);
-    if (primary !== undefined) return primary;
-    throw unknownServer(server);
+    return this.#core.work.of(primaryOf(this.#core, server), this.#session);
   }
 }
 
