@@ -1,6 +1,6 @@
 /** Creates the errors for missing or failed logins, each with a hint. */
 
-import { PlugboardError, type SurfaceText } from '../errors.ts';
+import { type ErrorDetail, PlugboardError, type SurfaceText } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { clean } from '../policy/clean.ts';
 
@@ -23,80 +23,55 @@ function loginHint(server: string): SurfaceText {
 
 export function needsLogin(server: string, url: string, why?: string): PlugboardError {
   if (wantsPersonalToken(url)) return needsGitHubToken(server);
-  return new PlugboardError(
-    'NEEDS_AUTH',
-    `"${server}" requires a login${why === undefined ? '' : `: ${why}`}`,
-    {
-      server,
-      hint: loginHint(server),
-    },
-  );
+  const reason = why === undefined ? '' : `: ${why}`;
+  return needsAuth(server, `"${server}" requires a login${reason}`, loginHint(server));
+}
+
+function needsAuth(
+  server: string,
+  message: string,
+  hint: string | SurfaceText,
+  detail: ErrorDetail = {},
+): PlugboardError {
+  return new PlugboardError('NEEDS_AUTH', message, { server, hint, detail });
 }
 
 export function needsGitHubToken(server: string): PlugboardError {
-  return new PlugboardError(
-    'NEEDS_AUTH',
-    `The server "${server}" is GitHub's: it takes a personal access token instead of a login`,
-    {
-      server,
-      hint: {
-        commands:
-          'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and add the server with --bearer-token-env-var GITHUB_TOKEN.',
-        library:
-          'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable, and name that in the entry: bearerTokenEnvVar: "GITHUB_TOKEN".',
-      },
-      detail: { permanent: true },
-    },
-  );
+  const first = 'Make a token at https://github.com/settings/personal-access-tokens, put it into a variable,';
+  const hint = {
+    commands: `${first} and add the server with --bearer-token-env-var GITHUB_TOKEN.`,
+    library: `${first} and name that in the entry: bearerTokenEnvVar: "GITHUB_TOKEN".`,
+  };
+  const message = `The server "${server}" is GitHub's: it takes a personal access token instead of a login`;
+  return needsAuth(server, message, hint, { permanent: true });
 }
 
 /** The error for an unset token variable. The entry names a variable, so a login is only the second choice. */
 export function needsVariable(server: string, variable: string): PlugboardError {
-  return new PlugboardError(
-    'NEEDS_AUTH',
-    `The server "${server}" takes its token from the variable ${variable}, which is not set`,
-    {
-      server,
-      hint: {
-        commands: `Set ${variable} in the environment of Plugboard, or log in if the server offers that: plugboard login ${shellWord(server)}`,
-        library: `Set ${variable} in the environment, or log in if the server offers that: host.login(${JSON.stringify(server)}).`,
-      },
-      detail: { httpStatus: 401, permanent: true },
-    },
-  );
+  const hint = {
+    commands: `Set ${variable} in the environment of Plugboard, or log in if the server offers that: plugboard login ${shellWord(server)}`,
+    library: `Set ${variable} in the environment, or log in if the server offers that: host.login(${JSON.stringify(server)}).`,
+  };
+  const message = `The server "${server}" takes its token from the variable ${variable}, which is not set`;
+  return needsAuth(server, message, hint, { httpStatus: 401, permanent: true });
 }
 
 /** `source` describes where the refused value was configured, e.g. "the variable DOCS_TOKEN". */
 export function refusedCredential(server: string, source: string, status: 401 | 403): PlugboardError {
-  return new PlugboardError(
-    'NEEDS_AUTH',
-    `The server "${server}" refused the credentials from ${source} (${status})`,
-    { server, hint: `Put a valid value into ${source}.`, detail: { httpStatus: status, permanent: true } },
-  );
+  const message = `The server "${server}" refused the credentials from ${source} (${status})`;
+  const hint = `Put a valid value into ${source}.`;
+  return needsAuth(server, message, hint, { httpStatus: status, permanent: true });
 }
 
 export function needsScope(server: string, scope: string | undefined): PlugboardError {
-  return new PlugboardError(
-    'NEEDS_AUTH',
-    `The server "${server}" requires more rights than its login has${named(scope)}`,
-    {
-      server,
-      hint: loginHint(server),
-      detail: { httpStatus: 403 },
-    },
-  );
+  const message = `The server "${server}" requires more rights than its login has${named(scope)}`;
+  return needsAuth(server, message, loginHint(server), { httpStatus: 403 });
 }
 
 export function scopeNotGranted(server: string, scope: string | undefined): PlugboardError {
-  return new PlugboardError(
-    'NEEDS_AUTH',
-    `The server "${server}" refuses this although its login was asked for all the rights it named${named(scope)}`,
-    {
-      server,
-      hint: 'Ask its owner to give your account these rights; another login will not change it.',
-      detail: { httpStatus: 403, permanent: true },
-    },
-  );
+  const message = `The server "${server}" refuses this although its login was asked for all the rights it named${named(scope)}`;
+  const hint = 'Ask its owner to give your account these rights; another login will not change it.';
+  return needsAuth(server, message, hint, { httpStatus: 403, permanent: true });
 }
 
 export function needsClientRegistration(server: string): PlugboardError {

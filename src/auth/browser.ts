@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { isLoopbackHost } from '../policy/egress.ts';
 
 /** How long we wait for an opener to fail before we treat it as started. */
@@ -9,12 +10,7 @@ export const OPENER_GRACE_MS = 1_000;
 
 /** Returns the normalized url; throws EGRESS_REFUSED for anything but https, or http on loopback (A1). */
 export function openableUrl(value: string | URL): string {
-  let url: URL | undefined;
-  try {
-    url = new URL(value);
-  } catch {
-    url = undefined;
-  }
+  const url = attempt(() => new URL(value), undefined);
   const allowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
   if (url === undefined || !allowed || url.username !== '' || url.password !== '') {
     throw new PlugboardError(

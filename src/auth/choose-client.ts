@@ -1,6 +1,7 @@
 /** Chooses the OAuth client of a login: configured, stored, a client id metadata document, or dynamic registration. */
 
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
 import { defined } from '../lib/defined.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { needsClientRegistration } from './auth-errors.ts';
@@ -29,7 +30,7 @@ export async function chooseClient(options: ClientOptions): Promise<StoredClient
     return {
       id: clientId,
       from: 'configured',
-      ...(clientSecret === undefined ? {} : { secret: clientSecret }),
+      ...defined({ secret: clientSecret }),
     };
   }
   if (
@@ -50,12 +51,8 @@ export async function chooseClient(options: ClientOptions): Promise<StoredClient
 }
 
 export function isDocument(clientId: string): boolean {
-  try {
-    const url = new URL(clientId);
-    return url.protocol === 'https:' && url.pathname !== '/';
-  } catch {
-    return false;
-  }
+  const url = attempt(() => new URL(clientId), undefined);
+  return url?.protocol === 'https:' && url.pathname !== '/';
 }
 
 async function register(options: ClientOptions): Promise<StoredClient> {
@@ -81,10 +78,7 @@ async function register(options: ClientOptions): Promise<StoredClient> {
       id: client.client_id,
       from: 'registered',
       redirectUri,
-      ...(client.client_secret === undefined ? {} : { secret: client.client_secret }),
-      ...(client.token_endpoint_auth_method === undefined
-        ? {}
-        : { authMethod: client.token_endpoint_auth_method }),
+      ...defined({ secret: client.client_secret, authMethod: client.token_endpoint_auth_method }),
     };
   } catch (error) {
     if (error instanceof PlugboardError) throw error;

@@ -8,7 +8,7 @@ import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { needsClientRegistration, needsLogin, needsScope, scopeNotGranted } from './auth-errors.ts';
 import { type RequiredAccess, scopeCovers, scopeUnion } from './challenge.ts';
 import type { HeldLogin, Logins } from './logins.ts';
-import { type StoredLogin, type StoredTokens, without } from './stored-login.ts';
+import type { StoredLogin, StoredTokens } from './stored-login.ts';
 import { refreshTokens } from './token-request.ts';
 import { isDue, isOver, type TokenSource, waitFor } from './token-source.ts';
 
@@ -310,10 +310,9 @@ export class LoginTokens implements TokenSource {
     if (stored !== undefined) {
       // A registration that the server has deleted is useless; the next login makes a new one.
       const clientIsGone = code === 'invalid_client' || code === 'unauthorized_client';
-      const rest =
-        clientIsGone && stored.client?.from !== 'configured'
-          ? without(stored, 'tokens', 'client', 'dpopKey')
-          : without(stored, 'tokens', 'dpopKey');
+      const { tokens: _tokens, dpopKey: _dpopKey, ...kept } = stored;
+      const { client, ...unregistered } = kept;
+      const rest = clientIsGone && client?.from !== 'configured' ? unregistered : kept;
       this.#settle(rest);
       await held.write(rest, 'renewal').catch(() => undefined);
     }

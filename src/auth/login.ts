@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { OAuthDetails } from '../config/entry.ts';
 import { forSurface, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { defined } from '../lib/defined.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { egressRules } from '../policy/egress.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
@@ -91,8 +92,7 @@ export async function beginLogin(
     clientInformation: clientInformation(client),
     redirectUrl: redirectUri,
     state,
-    ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
-    ...(scope === undefined ? {} : { scope }),
+    ...defined({ metadata: found.metadata, scope }),
     resource: found.resource,
   });
   const authorizationUrl = openableUrl(started.authorizationUrl);

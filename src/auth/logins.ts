@@ -111,10 +111,6 @@ export class Logins {
     return this.#secrets.set(this.#clientKey(url), secret);
   }
 
-  async forgetClientSecret(url: string): Promise<boolean> {
-    return this.#secrets.delete(this.#clientKey(url));
-  }
-
   /** Stores the challenge of a server, without secrets, so that a login in another process requests the same scopes. */
   async rememberChallenge(url: string, wanted: RequiredAccess): Promise<void> {
     const text = JSON.stringify({ at: this.#clock.now(), url: canonicalUrl(url), ...wanted });

@@ -2,6 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { Emitter } from '../lib/emitter.ts';
 import { isRecord, parseJson } from '../lib/json.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Change, LoginTraces, NoteKind } from './login-traces.ts';
@@ -15,7 +16,7 @@ export class StoreTraces implements LoginTraces {
   readonly #store: CredentialStore;
   readonly #clock: Clock;
   readonly #notes = new Map<string, string>();
-  readonly #watched = new Map<string, Set<() => void>>();
+  readonly #changes = new Emitter<Record<string, undefined>>();
   /** The last queued work for each key in this host. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
@@ -56,20 +57,12 @@ export class StoreTraces implements LoginTraces {
   /** Notifies this process. Others read the store periodically and when a server refuses their token. */
   stamp(key: string, change: Change): Promise<void> {
     const kinds: readonly Change[] = change === 'login' ? ['renewal', 'login'] : ['renewal'];
-    for (const kind of kinds)
-      for (const changed of [...(this.#watched.get(`${kind} ${key}`) ?? [])]) changed();
+    for (const kind of kinds) this.#changes.emit(`${kind} ${key}`, undefined);
     return Promise.resolve();
   }
 
   watch(key: string, change: Change, changed: () => void): () => void {
-    const name = `${change} ${key}`;
-    const set = this.#watched.get(name) ?? new Set();
-    set.add(changed);
-    this.#watched.set(name, set);
-    return () => {
-      set.delete(changed);
-      if (set.size === 0) this.#watched.delete(name);
-    };
+    return this.#changes.on(`${change} ${key}`, changed);
   }
 
   note(key: string, kind: NoteKind, text: string): Promise<void> {
@@ -104,7 +97,7 @@ export class StoreTraces implements LoginTraces {
   }
 
   close(): void {
-    this.#watched.clear();
+    this.#changes.clear();
   }
 
   /** Edits the pending logins and drops expired ones, since the store cannot be searched for them. */

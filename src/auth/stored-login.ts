@@ -86,13 +86,3 @@ export function parseLogin(text: string | undefined, url: string): StoredLogin |
   // Our writer guarantees the members checked above; the rest is optional.
   return value as unknown as StoredLogin;
 }
-
-/** Returns the login without some of its parts; they are omitted, not set to undefined. */
-export function without<K extends 'tokens' | 'client' | 'dpopKey'>(
-  login: StoredLogin,
-  ...parts: readonly K[]
-): StoredLogin {
-  const copy: Partial<Record<keyof StoredLogin, unknown>> = { ...login };
-  for (const part of parts) delete copy[part];
-  return copy as StoredLogin;
-}

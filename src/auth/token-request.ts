@@ -6,6 +6,7 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/client';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import type { EgressFetch } from '../policy/egress-fetch.ts';
 import { authFailed, oauthCode } from './auth-errors.ts';
 import { dpopSession } from './dpop.ts';
@@ -98,8 +99,7 @@ export async function asked(
 export function clientInformation(client: StoredClient): OAuthClientInformationMixed {
   return {
     client_id: client.id,
-    ...(client.secret === undefined ? {} : { client_secret: client.secret }),
-    ...(client.authMethod === undefined ? {} : { token_endpoint_auth_method: client.authMethod }),
+    ...defined({ client_secret: client.secret, token_endpoint_auth_method: client.authMethod }),
   } as OAuthClientInformationMixed;
 }
 
@@ -131,7 +131,6 @@ function toStored(tokens: OAuthTokens, { server, now }: TokenRequestOptions): St
     type: tokens.token_type.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer',
     obtainedAt: now,
     ...(lifetime !== undefined && lifetime > 0 ? { expiresAt: now + lifetime * 1000 } : {}),
-    ...(tokens.refresh_token === undefined ? {} : { refresh: tokens.refresh_token }),
-    ...(tokens.scope === undefined ? {} : { scope: tokens.scope }),
+    ...defined({ refresh: tokens.refresh_token, scope: tokens.scope }),
   };
 }
