@@ -68,7 +68,7 @@ export function convert(schema: unknown, provider: Provider, options: ConvertOpt
     if (bytes < before) shrinking.push(...notes);
     before = bytes;
     notes = [];
-    if (bytes <= maxBytes && writer.excess() === undefined) {
+    if (bytes <= maxBytes && !writer.isTooLarge()) {
       return { ok: true, ...result(written), changes: [...reading.list(), ...shrinking, ...writing.list()] };
     }
     // Far too large: several steps are applied before the next measurement.

@@ -46,15 +46,10 @@ export class Writer {
     return this.#object(node, { path: '', depth: 1 });
   }
 
-  /** Returns why the provider would reject the schema; undefined if it would not. */
-  excess(): string | undefined {
+  /** Whether the provider would reject the schema for its number of properties or the length of its names. */
+  isTooLarge(): boolean {
     const { maxProperties = Infinity, maxNameChars = Infinity } = this.#profile;
-    if (this.#properties > maxProperties)
-      return `it has ${this.#properties} properties, more than ${maxProperties}`;
-    if (this.#nameChars > maxNameChars) {
-      return `its names and values have ${this.#nameChars} characters, more than ${maxNameChars}`;
-    }
-    return undefined;
+    return this.#properties > maxProperties || this.#nameChars > maxNameChars;
   }
 
   #write(node: SchemaNode, place: Place): Written {

@@ -1,5 +1,6 @@
 /** Extracts the searchable texts of a tool definition, field by field. */
 
+import { isRecord } from '../../lib/json.ts';
 import type { Tool } from '../tool.ts';
 
 /** In the order of the ranker's arrays. */
@@ -58,8 +59,4 @@ function addText(value: unknown, found: SchemaTexts): void {
   const text = value.slice(0, MAX_PARAMETER_TEXT_CHARS);
   found.textChars += text.length;
   found.texts.push(text);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
