@@ -10,7 +10,7 @@ import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { type UpdateOptions, updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 import { parseDocument, readDocument } from './document.ts';
-import type { ServerSpec } from './entry.ts';
+import type { Problem, ServerSpec } from './entry.ts';
 import type { JsonPath } from './fault.ts';
 import { type Home, projectOf } from './home.ts';
 import { PROJECT_FILE } from './load.ts';
@@ -202,12 +202,7 @@ async function edited(
 ): Promise<string | undefined> {
   const { value: root, problems } = await parseDocument(file, text);
   const broken = root === undefined ? problems[0] : undefined;
-  if (broken) {
-    const place = broken.line === undefined ? file : `${file}:${broken.line}:${broken.column ?? 1}`;
-    throw new PlugboardError('CONFIG_UNWRITABLE', `${place}: ${broken.message}`, {
-      hint: 'Fix the file first; nothing was changed.',
-    });
-  }
+  if (broken) throw brokenFile(broken);
   const changes = [decide(root) ?? []].flat();
   if (changes.length === 0) return undefined;
   const { editJson, replaceTextAt, EditError } = await import('./json-edit.ts');
@@ -221,18 +216,31 @@ async function edited(
     );
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
-    throw new PlugboardError('CONFIG_UNWRITABLE', `${file} cannot be changed: ${error.message}`, {
-      hint: 'Fix the file first; nothing was changed.',
-    });
+    throw uneditable(file, error);
   }
+}
+
+/** The error for a file that does not parse. */
+export function brokenFile({ file, line, column, message }: Problem): PlugboardError {
+  return notChanged(`${line === undefined ? file : `${file}:${line}:${column ?? 1}`}: ${message}`);
+}
+
+/** The error for a file that parses and still cannot be edited. */
+export function uneditable(file: string, { message }: Error): PlugboardError {
+  return notChanged(`${file} cannot be changed: ${message}`);
+}
+
+function notChanged(message: string): PlugboardError {
+  return new PlugboardError('CONFIG_UNWRITABLE', message, {
+    hint: 'Fix the file first; nothing was changed.',
+  });
 }
 
 /** For local scope, uses the spelling of the project's folder that the file already has. */
 export function serversPath(target: EditTarget, root: unknown): readonly string[] {
   const [first, folder, ...rest] = target.path;
   if (target.scope !== 'local' || first === undefined || folder === undefined) return target.path;
-  const projects = valueAt(root, [first]);
-  return [first, (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];
+  return [first, projectKey(valueAt(root, [first]), [folder]) ?? folder, ...rest];
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([

@@ -87,27 +87,14 @@ function expandStdio(entry: StdioEntry, spec: ServerSpec, at: Expander): StdioEn
 function expandRemote(entry: RemoteEntry, server: string, at: Expander): RemoteEntry {
   const url = at('url')(entry.url);
   // The message omits the URL, which may contain a key.
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new PlugboardError(
-      'CONFIG_INVALID',
-      `The "url" of server "${server}" is not an http or https address`,
-      {
-        server,
-        hint: 'Check the variables that it refers to.',
-      },
-    );
-  }
+  const refused = (what: string): PlugboardError =>
+    new PlugboardError('CONFIG_INVALID', what, { server, hint: 'Check the variables that it refers to.' });
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw refused(`The "url" of server "${server}" is not an http or https address`);
   const headers = entry.headers && mapValues(entry.headers, at, 'headers');
   for (const [name, value] of Object.entries(headers ?? {})) {
-    if (!/[\0\r\n]/.test(value)) continue;
-    throw new PlugboardError(
-      'CONFIG_INVALID',
-      `The header "${name}" of server "${server}" has a line break in it`,
-      {
-        server,
-        hint: 'Check the variables that it refers to.',
-      },
-    );
+    if (/[\0\r\n]/.test(value))
+      throw refused(`The header "${name}" of server "${server}" has a line break in it`);
   }
   return {
     ...entry,

@@ -1,5 +1,6 @@
 /** Faults inside a document: path, message, and whether the value is still used. */
 
+import { defined } from '../lib/defined.ts';
 import { nearest } from '../lib/nearest.ts';
 
 /** Deeper than any entry; keeps recursion over values safe. */
@@ -56,7 +57,7 @@ export function wrong(
   const name = found === undefined ? `a ${typeof value}` : TYPE_NAMES[found];
   const contrast = found !== undefined && types.includes(found) ? '' : `, not ${name}`;
   const message = `${showPath(path)} must be ${expected}${contrast}`;
-  return { path, at: 'value', message, ...(hint === undefined ? {} : { hint }), fatal: true };
+  return fatalFault(path, message, hint);
 }
 
 const TYPE_NAMES: Readonly<Record<JsonType, string>> = {
@@ -74,6 +75,11 @@ function jsonType(value: unknown): JsonType | undefined {
   if (Array.isArray(value)) return 'array';
   const type = typeof value;
   return type === 'string' || type === 'number' || type === 'boolean' || type === 'object' ? type : undefined;
+}
+
+/** A fault that makes the entry, or the file, unusable. */
+export function fatalFault(path: JsonPath, message: string, hint?: string, at: Fault['at'] = 'value'): Fault {
+  return { path, at, message, ...defined({ hint }), fatal: true };
 }
 
 /** Formats a path inside an entry: `"oauth.scopes[1]"`. */

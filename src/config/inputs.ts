@@ -6,11 +6,8 @@ import { loadsCode } from './code-variables.ts';
 import { INPUTS } from './config-keys.ts';
 import type { InputDefinition, InputQuestion, ServerSpec } from './entry.ts';
 import type { Fault, JsonPath } from './fault.ts';
-import { partsOf } from './reference.ts';
+import { partsIn, REFERENCE_KEYS } from './reference.ts';
 import { isForeign } from './scopes.ts';
-
-/** Keys in which references are expanded. */
-const PLACES = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;
 
 /**
  * Parses the `inputs` of a file, in the format of VS Code. An invalid list is ignored and reported.
@@ -43,18 +40,15 @@ function questionOf(id: string, item: Omit<InputDefinition, 'id'>, owner: string
 /** Returns the distinct ids that an entry refers to. */
 export function inputIds({ entry }: Pick<ServerSpec, 'entry'>): readonly string[] {
   const members = Object.entries(entry).flatMap(([key, value]) =>
-    PLACES.some((place) => place === key) ? [value] : [],
+    REFERENCE_KEYS.some((place) => place === key) ? [value] : [],
   );
   return [...new Set(members.flatMap(idsIn))];
 }
 
 function idsIn(value: unknown): string[] {
-  if (typeof value === 'string') {
-    return partsOf(value).flatMap((part) =>
-      part.kind === 'foreign' && part.scheme === 'input' ? [part.id] : [],
-    );
-  }
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(idsIn) : [];
+  return partsIn(value).flatMap((part) =>
+    part.kind === 'foreign' && part.scheme === 'input' ? [part.id] : [],
+  );
 }
 
 /**
@@ -85,7 +79,8 @@ export function questionsOf(spec: ServerSpec, inputs: readonly InputQuestion[]):
  */
 export function decisiveIds({ raw }: Pick<ServerSpec, 'raw'>): ReadonlySet<string> {
   const members = Object.entries(raw).flatMap(([key, value]) => {
-    if (key !== 'env') return key !== 'headers' && PLACES.some((place) => place === key) ? [value] : [];
+    if (key !== 'env')
+      return key !== 'headers' && REFERENCE_KEYS.some((place) => place === key) ? [value] : [];
     return Object.entries(isRecord(value) ? value : {}).flatMap(([name, text]) =>
       loadsCode(name) ? [text] : [],
     );

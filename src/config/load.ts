@@ -2,12 +2,11 @@
 
 import { dirname, join, resolve } from 'node:path';
 import { realPath } from '../lib/inside.ts';
-import { isRecord, type JsonObject } from '../lib/json.ts';
+import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { PROJECT_PERMISSIONS } from './config-keys.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
-import type { Fault } from './fault.ts';
-import { noEffect, reportTypo } from './fault.ts';
+import { type Fault, fatalFault, noEffect, reportTypo } from './fault.ts';
 import { findProjectRoot, type Home } from './home.ts';
 import { parseInputs, withQuestions } from './inputs.ts';
 import { type Managed, readManaged } from './managed.ts';
@@ -214,24 +213,21 @@ async function readOwn(
 }
 
 function switchesIn(projects: unknown, folders: Folders): ReturnType<typeof parseSwitches> {
-  const key = isRecord(projects)
-    ? projectKey(projects, [folders.projectRoot, ...folders.aliases])
-    : undefined;
-  const project = isRecord(projects) && key !== undefined ? projects[key] : undefined;
-  const value = isRecord(project) ? project['servers'] : undefined;
+  const key = projectKey(projects, [folders.projectRoot, ...folders.aliases]);
+  const value = key === undefined ? undefined : valueAt(projects, [key, 'servers']);
   return parseSwitches(value, ['projects', key ?? '', 'servers']);
 }
 
 function parseLocal(projects: unknown, source: Source, folders: Folders): ReturnType<typeof parseServers> {
   if (projects === undefined) return { servers: [], faults: [] };
   if (!isRecord(projects))
-    return { servers: [], faults: [wrong(['projects'], '"projects" must be an object by folder')] };
+    return { servers: [], faults: [fatalFault(['projects'], '"projects" must be an object by folder')] };
   const key = projectKey(projects, [folders.projectRoot, ...folders.aliases]);
   const project = key === undefined ? undefined : projects[key];
   if (key === undefined || project === undefined) return { servers: [], faults: [] };
   const path = ['projects', key];
   if (!isRecord(project))
-    return { servers: [], faults: [wrong(path, 'A project must be an object with "mcpServers"')] };
+    return { servers: [], faults: [fatalFault(path, 'A project must be an object with "mcpServers"')] };
   return parseServers(project['mcpServers'], source, [...path, 'mcpServers']);
 }
 
@@ -252,9 +248,5 @@ function projectRules(projects: unknown): { projects?: Settings['projects']; fau
 function topLevel(document: Document): { value: JsonObject; faults: EntryFault[] } {
   if (document.value === undefined) return { value: {}, faults: [] };
   if (isRecord(document.value)) return { value: document.value, faults: [] };
-  return { value: {}, faults: [wrong([], 'The file must hold a JSON object')] };
-}
-
-function wrong(path: readonly string[], message: string): Fault {
-  return { path, at: 'value', message, fatal: true };
+  return { value: {}, faults: [fatalFault([], 'The file must hold a JSON object')] };
 }

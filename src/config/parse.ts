@@ -18,7 +18,15 @@ import {
   STDIO_KEYS,
 } from './config-keys.ts';
 import type { Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
-import { type Fault, type JsonPath, noEffect, type Report, reportTypo, showPath } from './fault.ts';
+import {
+  type Fault,
+  fatalFault,
+  type JsonPath,
+  noEffect,
+  type Report,
+  reportTypo,
+  showPath,
+} from './fault.ts';
 import { readGiven } from './given-entry.ts';
 import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessFactory, isInProcessServer } from './in-process.ts';
 import { choice, membersOf, object, validMembers } from './kind.ts';
@@ -55,7 +63,7 @@ export function parseServers(value: unknown, source: Source, path: JsonPath = []
   if (value === undefined) return { servers: [], faults: [] };
   if (!isRecord(value)) {
     const message = `${showPath(path)} must be an object of servers by name`;
-    return { servers: [], faults: [{ path, at: 'value', message, fatal: true }] };
+    return { servers: [], faults: [fatalFault(path, message)] };
   }
   const servers: ServerSpec[] = [];
   const faults: EntryFault[] = [];
@@ -100,22 +108,16 @@ function notAnEntry(value: unknown): ParsedEntry {
     ? 'It is a server itself, not an entry with one.'
     : 'A server must be an object with a "command", a "url" or "inProcess"';
   const hint = isServer ? 'Write { inProcess: server }.' : undefined;
-  const fault: Fault = { path: [], at: 'value', message, fatal: true };
-  return { raw: {}, faults: [hint === undefined ? fault : { ...fault, hint }] };
+  return { raw: {}, faults: [fatalFault([], message, hint)] };
 }
 
 function parsePlain(name: string, value: unknown, scope: Scope): ParsedEntry {
   const faults: Fault[] = [];
   const report: Report = (fault) => faults.push(fault);
   const badName = checkServerName(name);
-  if (badName !== undefined) report({ path: [], at: 'key', message: badName, fatal: true });
+  if (badName !== undefined) report(fatalFault([], badName, undefined, 'key'));
   if (!isRecord(value)) {
-    report({
-      path: [],
-      at: 'value',
-      message: 'A server must be an object with a "command" or a "url"',
-      fatal: true,
-    });
+    report(fatalFault([], 'A server must be an object with a "command" or a "url"'));
     return { raw: {}, faults };
   }
   if (Object.hasOwn(value, IN_PROCESS_KEY)) return parseInProcess(value, scope, faults);
@@ -172,7 +174,7 @@ function parseInProcess(
   const raw = { ...rest, [IN_PROCESS_KEY]: IN_THIS_PROCESS };
   const report: Report = (fault) => faults.push(fault);
   const refuse = (message: string, hint: string): void =>
-    report({ path: [IN_PROCESS_KEY], at: 'key', message, hint, fatal: true });
+    report(fatalFault([IN_PROCESS_KEY], message, hint, 'key'));
   if (scope !== 'code') {
     refuse(
       '"inProcess" can only be given in code, in "servers" of createHost',
@@ -246,7 +248,7 @@ function withPath(
     if (folder !== undefined) return [[name, { path: folder, ...rest }] as const];
     const path = ['plugins', name];
     const message = `${showPath(path)} has no "path"`;
-    report({ path, at: 'key', message, hint: 'Name its folder.', fatal: true });
+    report(fatalFault(path, message, 'Name its folder.', 'key'));
     return [];
   });
   return Object.fromEntries(usable);
@@ -263,7 +265,7 @@ function kindOf(
   const hasCommand = Object.hasOwn(value, 'command');
   const hasUrl = Object.hasOwn(value, 'url');
   const whole = (message: string, hint?: string): undefined => {
-    report({ path: [], at: 'key', message, ...(hint === undefined ? {} : { hint }), fatal: true });
+    report(fatalFault([], message, hint, 'key'));
   };
   if (hasCommand && hasUrl)
     return whole('It has both a "command" and a "url"', 'Keep the one that is meant.');
@@ -290,7 +292,7 @@ function kindOf(
     );
   }
   if (hasUrl && !isHttpUrl(value['url'])) {
-    report({ path: ['url'], at: 'value', message: '"url" must be an http or https address', fatal: true });
+    report(fatalFault(['url'], '"url" must be an http or https address'));
   }
   return hasCommand ? 'stdio' : 'remote';
 }

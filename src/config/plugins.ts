@@ -11,7 +11,7 @@ import { shellWord } from '../lib/shell-word.ts';
 import { loadsCode } from './code-variables.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { InputQuestion, PluginSetting, Problem, ServerSpec } from './entry.ts';
-import { type Fault, type JsonPath, showPath } from './fault.ts';
+import { type Fault, fatalFault, type JsonPath, showPath } from './fault.ts';
 import { parseInputs } from './inputs.ts';
 import { checkServerName, type EntryFault, parseServers } from './parse.ts';
 
@@ -127,8 +127,8 @@ async function fromManifest(manifest: Document, value: unknown, folder: string):
       const file = typeof name === 'string' ? resolve(folder, name) : undefined;
       if (file !== undefined && isInside(realPath(file), folder)) return wholeFile(await readDocument(file));
       const message = '"mcpServers" must be servers by name, or files inside the folder of the plugin';
-      const fault: Fault = { path: ['mcpServers'], at: 'value', message, fatal: true };
-      return { document: manifest, path: [], value: undefined, faults: [fault] };
+      const faults = [fatalFault(['mcpServers'], message)];
+      return { document: manifest, path: [], value: undefined, faults };
     }),
   );
 }
@@ -188,7 +188,7 @@ function serverOf({ server }: EntryFault, plugin: string): { server?: string } {
 
 function badName(name: string, path: JsonPath): Fault[] {
   const message = checkServerName(name);
-  return message === undefined ? [] : [{ path, at: 'key', message, fatal: true }];
+  return message === undefined ? [] : [fatalFault(path, message, undefined, 'key')];
 }
 
 function firstOfEach(servers: readonly ServerSpec[]): ServerSpec[] {
@@ -257,6 +257,5 @@ function textsIn(value: unknown, at: JsonPath): { readonly text: string; readonl
 
 function fault(path: JsonPath): Fault {
   const message = `${showPath(path.slice(-2))} leads out of the folder of its plugin`;
-  const hint = 'Relative paths of a plugin stay in its folder.';
-  return { path, at: 'value', message, hint, fatal: true };
+  return fatalFault(path, message, 'Relative paths of a plugin stay in its folder.');
 }

@@ -16,6 +16,15 @@ export type Part =
 const REFERENCE =
   /(?<escaped>\$\$\{)|\$\{(?:(?<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?<fallback>[^}]*))?|(?<scheme>input|env):(?<id>[^}]*))\}/g;
 
+/** Keys of an entry whose strings may contain references. */
+export const REFERENCE_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;
+
+/** Returns the parts of every string inside a value. */
+export function partsIn(value: unknown): Part[] {
+  if (typeof value === 'string') return partsOf(value);
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(partsIn) : [];
+}
+
 export function partsOf(text: string): Part[] {
   if (!text.includes('${')) return text === '' ? [] : [{ kind: 'literal', text }];
   const parts: Part[] = [];

@@ -1,6 +1,6 @@
 /** Determines which permission rules of `config.json` apply to a server. */
 
-import { isRecord, own, valueAt } from '../lib/json.ts';
+import { own, valueAt } from '../lib/json.ts';
 import type { Permissions, ServerSpec, Settings } from './entry.ts';
 import { projectKey } from './project-key.ts';
 import { entryOwner, isForeign, supplierOf } from './scopes.ts';
@@ -39,9 +39,8 @@ export function allowPath(spec: Identity, root: unknown): string[] {
   const rest = ['permissions', 'allow'];
   if (!isForeign(spec)) return rest;
   if (supplierOf(spec) === 'plugin') return ['plugins', pluginOf(spec), ...rest];
-  const projects = valueAt(root, ['projects']);
   const folder = entryOwner(spec);
-  return ['projects', (isRecord(projects) && projectKey(projects, [folder])) || folder, ...rest];
+  return ['projects', projectKey(valueAt(root, ['projects']), [folder]) ?? folder, ...rest];
 }
 
 /**

@@ -36,13 +36,7 @@ export interface TransportRow {
 }
 
 export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
-  stdio: {
-    name: 'stdio',
-    key: 'command',
-    types: ['stdio'],
-    hasProcess: true,
-    network: 'pipe',
-  },
+  stdio: { name: 'stdio', key: 'command', types: ['stdio'], hasProcess: true, network: 'pipe' },
   /** Streamable HTTP; the default for entries with a url. */
   http: {
     name: 'http',
@@ -53,21 +47,9 @@ export const TRANSPORTS: Readonly<Record<TransportKind, TransportRow>> = {
     network: 'tcp',
   },
   /** HTTP+SSE of 2024-11-05. */
-  sse: {
-    name: 'sse',
-    key: 'url',
-    types: ['sse'],
-    isRemote: true,
-    isLegacy: true,
-    network: 'tcp',
-  },
+  sse: { name: 'sse', key: 'url', types: ['sse'], isRemote: true, isLegacy: true, network: 'tcp' },
   /** Servers that are part of the program, and pairs of `plugboard/testing`. */
-  memory: {
-    name: 'in-process',
-    key: 'inProcess',
-    types: [],
-    network: undefined,
-  },
+  memory: { name: 'in-process', key: 'inProcess', types: [], network: undefined },
 };
 
 // `Object.entries` widens the keys of the table.

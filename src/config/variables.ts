@@ -2,10 +2,7 @@
 
 import { isRecord, type JsonObject } from '../lib/json.ts';
 import { PROJECT_REFERENCE } from './expand.ts';
-import { partsOf } from './reference.ts';
-
-/** Keys whose strings may contain references. */
-const REFERENCE_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers', 'oauth'] as const;
+import { partsIn, partsOf, REFERENCE_KEYS } from './reference.ts';
 
 /**
  * Returns the names of all variables that an entry takes from the environment, each once.
@@ -20,17 +17,14 @@ export function variablesOf(raw: JsonObject): readonly string[] {
     ...(isRecord(headersFromEnv) ? Object.values(headersFromEnv) : []),
     bearerTokenEnvVar,
   ].filter((name) => typeof name === 'string');
-  const names = new Set([...REFERENCE_KEYS.flatMap((key) => referencesIn(raw[key])), ...named]);
+  const parts = REFERENCE_KEYS.flatMap((key) => partsIn(raw[key]));
+  const names = new Set([
+    ...parts.flatMap((part) => (part.kind === 'variable' ? [part.name] : [])),
+    ...named,
+  ]);
   // Always the project root, regardless of the environment.
   names.delete(PROJECT_REFERENCE);
   return [...names];
-}
-
-function referencesIn(value: unknown): string[] {
-  if (typeof value === 'string') {
-    return partsOf(value).flatMap((part) => (part.kind === 'variable' ? [part.name] : []));
-  }
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(referencesIn) : [];
 }
 
 /**

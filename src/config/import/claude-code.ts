@@ -24,15 +24,13 @@ export const claudeCode: Agent = {
 
   // The list behind its /mcp menu. `disabledMcpjsonServers` would have to be written into a file of the project.
   switchedOffPath: (value, { projectRoot }) => {
-    const projects = valueAt(value, ['projects']);
-    const key = (isRecord(projects) && projectKey(projects, [projectRoot])) || projectRoot;
+    const key = projectKey(valueAt(value, ['projects']), [projectRoot]) ?? projectRoot;
     return ['projects', key, 'disabledMcpServers'];
   },
 
   entries(value, file, { projectRoot }) {
     if (file.scope === 'project') return entriesAt(value, ['mcpServers'], 'project');
-    const projects = value['projects'];
-    const key = isRecord(projects) ? projectKey(projects, [projectRoot]) : undefined;
+    const key = projectKey(value['projects'], [projectRoot]);
     return [
       ...(key === undefined ? [] : entriesAt(value, ['projects', key, 'mcpServers'], 'local')),
       ...entriesAt(value, ['mcpServers'], 'user'),
@@ -93,8 +91,8 @@ export const claudeCode: Agent = {
 /** Returns the settings at the top level of a file, and those of this project in it. */
 function switchesOf(value: JsonObject, projectRoot: string): readonly JsonObject[] {
   const { projects } = value;
-  const key = isRecord(projects) ? projectKey(projects, [projectRoot]) : undefined;
-  const project = isRecord(projects) && key !== undefined ? projects[key] : undefined;
+  const key = projectKey(projects, [projectRoot]);
+  const project = key === undefined ? undefined : valueAt(projects, [key]);
   return isRecord(project) ? [value, project] : [value];
 }
 

@@ -1,6 +1,6 @@
 /** Translates one entry of another agent: the supported keys, and the lost ones with the reason. */
 
-import { isRecord, type JsonObject } from '../../lib/json.ts';
+import { isRecord, type JsonObject, own } from '../../lib/json.ts';
 import { type Dialect, translate } from './reference-dialect.ts';
 
 export interface Lost {
@@ -60,12 +60,8 @@ export class Translation {
 
   /** Translates strings by name, as in `env`; an unsupported one is omitted alone. */
   pairs(from: string, to: string = from): this {
-    const value = this.#take(from);
+    const value = this.#takeRecord(from, to);
     if (value === undefined) return this;
-    if (!isRecord(value)) {
-      this.entry[to] = value;
-      return this;
-    }
     const pairs: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
       if (member === null) continue;
@@ -114,12 +110,8 @@ export class Translation {
 
   /** Translates a nested object. */
   inside(from: string, to: string, work: (inner: Translation) => void): this {
-    const value = this.#take(from);
+    const value = this.#takeRecord(from, to);
     if (value === undefined) return this;
-    if (!isRecord(value)) {
-      this.entry[to] = value;
-      return this;
-    }
     const inner = new Translation(value, this.#dialect);
     work(inner);
     const { entry, lost, refused } = inner.done();
@@ -163,7 +155,15 @@ export class Translation {
 
   #take(key: string): unknown {
     this.#left.delete(key);
-    return Object.hasOwn(this.#raw, key) ? this.#raw[key] : undefined;
+    return own(this.#raw, key);
+  }
+
+  /** Another value than an object is copied as it is: the check of the entry reports it. */
+  #takeRecord(from: string, to: string): JsonObject | undefined {
+    const value = this.#take(from);
+    if (isRecord(value)) return value;
+    if (value !== undefined) this.entry[to] = value;
+    return undefined;
   }
 
   #translate(text: string, key: string): string {

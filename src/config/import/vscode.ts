@@ -2,7 +2,14 @@
 
 import { join } from 'node:path';
 import { isRecord, valueAt } from '../../lib/json.ts';
-import { applicationFolder, editorTranslation, entriesAt, jsonFile, NO_ENV_FILE } from './agent-files.ts';
+import {
+  applicationFolder,
+  editorTranslation,
+  entriesAt,
+  jsonFile,
+  NO_ENV_FILE,
+  plainEntry,
+} from './agent-files.ts';
 import type { Agent } from './foreign-agent.ts';
 
 /** The editor, its early releases, and the unbranded build. */
@@ -47,12 +54,7 @@ export const vscode: Agent = {
   },
 
   placeOf: (_value, name) => ['servers', name],
-  entryFor: ({ command, args, env }) => ({
-    type: 'stdio',
-    command,
-    args,
-    ...(Object.keys(env).length === 0 ? {} : { env }),
-  }),
+  entryFor: (program) => ({ type: 'stdio', ...plainEntry(program) }),
 };
 
 /** Older releases stored servers in the settings. */

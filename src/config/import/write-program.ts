@@ -3,10 +3,10 @@
  * files.
  */
 
-import { PlugboardError } from '../../errors.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { type JsonObject, valueAt } from '../../lib/json.ts';
 import { parseDocument } from '../document.ts';
+import { brokenFile, uneditable } from '../edit-config.ts';
 import { EditError, editJson } from '../json-edit.ts';
 import type { Agent, ForeignFile, Program } from './foreign-agent.ts';
 
@@ -58,9 +58,7 @@ export async function setEntry(
     return editTable(text, [parent, name], entry as JsonObject | undefined);
   } catch (error) {
     if (!(error instanceof EditError)) throw error;
-    throw new PlugboardError('CONFIG_UNWRITABLE', `${file.path} cannot be changed: ${error.message}`, {
-      hint: 'Fix the file first; nothing was changed.',
-    });
+    throw uneditable(file.path, error);
   }
 }
 
@@ -77,8 +75,5 @@ export async function readValue(
     format === 'json' ? await parseDocument(path, text) : (await import('./toml.ts')).parseToml(path, text);
   const [problem] = document.problems;
   if (problem === undefined || document.value !== undefined) return document.value;
-  const place = problem.line === undefined ? path : `${path}:${problem.line}:${problem.column ?? 1}`;
-  throw new PlugboardError('CONFIG_UNWRITABLE', `${place}: ${problem.message}`, {
-    hint: 'Fix the file first; nothing was changed.',
-  });
+  throw brokenFile(problem);
 }
