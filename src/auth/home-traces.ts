@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorCode } from '../lib/error-code.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { withFileLock } from '../lib/locked-file.ts';
 import { makeFolder, makeFolderSync } from '../lib/make-folder.ts';
 import type { SecretHome } from '../secrets/store.ts';
@@ -87,10 +88,9 @@ export class HomeTraces implements LoginTraces {
 
   watch(key: string, change: Change, changed: () => void): () => void {
     const file = stampFile(key, change);
-    const set = this.#watched.get(file) ?? new Set();
+    const set = getOrMake(this.#watched, file, () => new Set());
     set.add(changed);
-    this.#watched.set(file, set);
-    if (!this.#seen.has(file)) this.#seen.set(file, this.#stampOf(file));
+    getOrMake(this.#seen, file, () => this.#stampOf(file));
     this.#startWatching();
     return () => {
       set.delete(changed);

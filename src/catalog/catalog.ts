@@ -172,13 +172,11 @@ export class Catalog {
   }
 
   #cleaned(server: string, accepted: AcceptedTool): CleanedTool {
-    let tool = this.#presented.get(accepted);
-    if (tool === undefined) {
-      tool = present(accepted);
-      this.#presented.set(accepted, tool);
+    return getOrMake(this.#presented, accepted, () => {
+      const tool = present(accepted);
       if (wasCleaned(accepted, tool)) this.#hidden?.(server, `the definition of ${shownName(accepted.name)}`);
-    }
-    return tool;
+      return tool;
+    });
   }
 
   #changed(): void {

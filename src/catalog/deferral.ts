@@ -2,6 +2,7 @@
 
 import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Snapshot } from './catalog.ts';
 import { estimateTokens } from './tokens.ts';
 import { isForModel, type Tool, toolId } from './tool.ts';
@@ -156,11 +157,7 @@ function searchTool(found: string, howToCall: string): Tool {
 
 function listing(deferred: readonly Tool[]): string {
   const byServer = new Map<string, string[]>();
-  for (const { server, tool } of deferred) {
-    const tools = byServer.get(server);
-    if (tools === undefined) byServer.set(server, [tool]);
-    else tools.push(tool);
-  }
+  for (const { server, tool } of deferred) getOrMake(byServer, server, () => []).push(tool);
   const lines: string[] = [];
   let chars = 0;
   for (const [server, tools] of [...byServer].slice(0, MAX_LISTED_SERVERS)) {
@@ -186,18 +183,13 @@ export type GatewayView = (
 
 /** Renames direct tools once per snapshot, so that the same list is the same array. */
 export function createGatewayView(form: NameForm): GatewayView {
-  const renamed = [
-    new WeakMap<readonly Tool[], readonly Tool[]>(),
-    new WeakMap<readonly Tool[], readonly Tool[]>(),
-  ];
+  const withApps = new WeakMap<readonly Tool[], readonly Tool[]>();
+  const withoutApps = new WeakMap<readonly Tool[], readonly Tool[]>();
   return (snapshot, deferral, loaded, isWithApps) => {
     const rename = (tool: Tool): Tool => ({ ...tool, name: snapshot.nameOf(tool, form) ?? tool.name });
-    const kept = renamed[isWithApps ? 1 : 0];
-    let direct = kept?.get(deferral.direct);
-    if (direct === undefined) {
-      direct = [...deferral.direct, ...(isWithApps ? deferral.appTools : [])].map(rename);
-      kept?.set(deferral.direct, direct);
-    }
+    const direct = getOrMake(isWithApps ? withApps : withoutApps, deferral.direct, () =>
+      [...deferral.direct, ...(isWithApps ? deferral.appTools : [])].map(rename),
+    );
     const { gatewaySearchTool } = deferral;
     if (gatewaySearchTool === undefined) return direct;
     return [...direct, gatewaySearchTool, ...foundTools(deferral, loaded).map(rename)];

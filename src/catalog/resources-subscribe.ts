@@ -8,6 +8,7 @@
 import type { Connection } from '../connection/connection.ts';
 import { asPlugboardError, forServer, PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord } from '../lib/json.ts';
 
 const MAX_SUBSCRIPTIONS_PER_SERVER = 1_000;
@@ -100,8 +101,7 @@ export class ResourceSubscriptions {
 
   #watch(connection: Connection, uri: string): Watched {
     const place = this.#placeOf(connection);
-    const uris = this.#places.get(place) ?? new Map<string, Watched>();
-    this.#places.set(place, uris);
+    const uris = getOrMake(this.#places, place, () => new Map<string, Watched>());
     const known = uris.get(uri);
     if (known !== undefined) return known;
     if (uris.size === MAX_SUBSCRIPTIONS_PER_SERVER) throw tooMany(connection.name);

@@ -8,6 +8,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { toolId } from './tool.ts';
 
 /** The name form that a user can choose. */
@@ -216,9 +217,9 @@ function distinct(tools: Iterable<ToolKey>): ToolKey[] {
   const seen = new Map<string, Set<string>>();
   const keys: ToolKey[] = [];
   for (const { server, tool } of tools) {
-    const ofServer = seen.get(server) ?? new Set();
+    const ofServer = getOrMake(seen, server, () => new Set<string>());
     if (ofServer.has(tool)) continue;
-    seen.set(server, ofServer.add(tool));
+    ofServer.add(tool);
     keys.push({ server, tool });
   }
   return keys;
@@ -229,8 +230,7 @@ function table(drafts: readonly { key: ToolKey; name: string }[]): NameTable {
   const names = new Map<string, Map<string, string>>();
   for (const { key, name } of drafts) {
     keys.set(name, key);
-    const ofServer = names.get(key.server) ?? new Map();
-    names.set(key.server, ofServer.set(key.tool, name));
+    getOrMake(names, key.server, () => new Map<string, string>()).set(key.tool, name);
   }
   return {
     size: keys.size,

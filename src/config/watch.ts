@@ -3,6 +3,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { realPath } from '../lib/inside.ts';
 
 /** Editors and atomic writes touch a file several times in a row. */
@@ -39,8 +40,7 @@ function namesByFolder(files: readonly string[]): ReadonlyMap<string, ReadonlySe
   for (const file of files) {
     // Dotfile managers link to a file in another folder: an edit there does not touch the link's folder.
     for (const path of new Set([file, realPath(file)])) {
-      const folder = dirname(path);
-      byFolder.set(folder, (byFolder.get(folder) ?? new Set()).add(basename(path)));
+      getOrMake(byFolder, dirname(path), () => new Set<string>()).add(basename(path));
     }
   }
   return byFolder;
