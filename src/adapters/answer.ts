@@ -82,11 +82,7 @@ export function failed(refusal: PlugboardError, schemaHint?: () => string): Answ
   const { code, message, server } = refusal;
   const added = code === 'INVALID_ARGUMENTS' ? schemaHint?.() : undefined;
   const hint = [hintForModel(refusal), added].filter((text) => text !== undefined).join('\n') || undefined;
-  const error = {
-    code,
-    message,
-    ...defined({ server, hint }),
-  };
+  const error = { code, message, ...defined({ server, hint }) };
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true, error };
 }
 

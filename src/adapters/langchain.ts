@@ -13,11 +13,6 @@ import { type OutputPart, outputOf } from './openai-responses.ts';
 import { dataUrl, errorText, isImage, mapParts, type Part, textOf } from './parts.ts';
 import { Toolbox } from './toolbox.ts';
 
-const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(
-  MEDIA_TYPES.anthropic.filter((type) => type.startsWith('image/')),
-);
-const RESPONSES_MEDIA: ReadonlySet<string> = new Set(MEDIA_TYPES['openai-responses']);
-
 /** For ChatOpenAI with the Responses API, parts of that API: before 1.6 it serializes all others as JSON text. */
 type LangChainContent =
   | string
@@ -195,8 +190,8 @@ function denied(name: string, message: string): Answer {
 type Api = 'anthropic' | 'responses' | 'other';
 
 const MEDIA_OF: Readonly<Record<Api, ReadonlySet<string> | undefined>> = {
-  anthropic: ANTHROPIC_IMAGES,
-  responses: RESPONSES_MEDIA,
+  anthropic: new Set(MEDIA_TYPES.anthropic.filter((type) => type.startsWith('image/'))),
+  responses: new Set(MEDIA_TYPES['openai-responses']),
   other: undefined,
 };
 
@@ -247,12 +242,6 @@ function contentOf(answer: Answer, parts: readonly Part[]): LangChainContent {
 /** Nodes whose calls are kept, in this process. Those that wait for a person are kept longer. */
 const MAX_RUNNING = 100;
 const MAX_INTERRUPTED = 1000;
-
-/** The part of a tool's configuration that is read here. */
-interface Config {
-  readonly signal?: AbortSignal | undefined;
-  readonly configurable?: unknown;
-}
 
 /** One call, in the steps that a node repeats. */
 interface Steps<Result> {

@@ -6,7 +6,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { type AnthropicMedia, anthropicMedia } from './anthropic.ts';
 import { type MediaFamily, mediaLimits, mediaTypes, shownParts } from './media.ts';
-import { dataUrl, fileName, isImage, mapParts, noteOn, type Part, partsOf } from './parts.ts';
+import { dataUrl, fileName, isImage, type MediaPart, mapParts, type Part, partsOf, textOf } from './parts.ts';
 
 /** The results of `host.prompt()`, `host.expand()` (`messages`) and `host.read()` (`contents`). */
 export type MessageSource =
@@ -131,28 +131,41 @@ function partsFor(
   return shownParts(partsOf({ content, isError: false }), mediaTypes(media), mediaLimits(media));
 }
 
-const joined = (parts: readonly Part[]): string =>
-  parts.map((part) => (part.type === 'text' ? part.text : noteOn(part))).join('\n');
+type Role = PromptMessage['role'];
+
+type Written<Content> = { role: 'user'; content: Content[] } | { role: 'assistant'; content: string };
+
+/** Writes parts in the messages of the user, and text in those of the model. */
+function written<Content>(
+  text: (text: string) => Content,
+  media: (part: MediaPart) => Content,
+): (role: Role, parts: readonly Part[]) => Written<Content> {
+  return (role, parts) =>
+    role === 'assistant'
+      ? { role, content: textOf(parts) }
+      : { role, content: mapParts<Content>(parts, text, media) };
+}
+
+type ContentOf<Message> = Extract<
+  Message,
+  { role: 'user'; content: unknown }
+>['content'] extends (infer Content)[]
+  ? Content
+  : never;
 
 const WRITERS: {
   readonly [Provider in keyof ProviderMessages]: (
-    role: PromptMessage['role'],
+    role: Role,
     parts: readonly Part[],
   ) => ProviderMessages[Provider];
 } = {
-  'ai-sdk': (role, parts) => {
-    if (role === 'assistant') return { role, content: joined(parts) };
-    type Content = Extract<AiSdkMessage, { role: 'user' }>['content'][number];
-    const content = mapParts<Content>(
-      parts,
-      (text) => ({ type: 'text', text }),
-      ({ data, mimeType: mediaType }) =>
-        mediaType.startsWith('image/')
-          ? { type: 'image', image: data, mediaType }
-          : { type: 'file', data, mediaType },
-    );
-    return { role, content };
-  },
+  'ai-sdk': written<ContentOf<AiSdkMessage>>(
+    (text) => ({ type: 'text', text }),
+    ({ data, mimeType: mediaType }) =>
+      mediaType.startsWith('image/')
+        ? { type: 'image', image: data, mediaType }
+        : { type: 'file', data, mediaType },
+  ),
   anthropic: (role, parts) => ({
     role,
     content: mapParts<AnthropicMessage['content'][number]>(
@@ -161,32 +174,20 @@ const WRITERS: {
       anthropicMedia,
     ),
   }),
-  'openai-responses': (role, parts) => {
-    if (role === 'assistant') return { role, content: joined(parts) };
-    type Content = Extract<OpenAIMessage, { role: 'user' }>['content'][number];
-    const content = mapParts<Content>(
-      parts,
-      (text) => ({ type: 'input_text', text }),
-      (part) =>
-        isImage(part)
-          ? { type: 'input_image', image_url: dataUrl(part), detail: 'auto' }
-          : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) },
-    );
-    return { role, content };
-  },
-  'openai-chat': (role, parts) => {
-    if (role === 'assistant') return { role, content: joined(parts) };
-    type Content = Extract<OpenAIChatMessage, { role: 'user' }>['content'][number];
-    const content = mapParts<Content>(
-      parts,
-      (text) => ({ type: 'text', text }),
-      (part) =>
-        isImage(part)
-          ? { type: 'image_url', image_url: { url: dataUrl(part) } }
-          : { type: 'file', file: { filename: fileName(part), file_data: dataUrl(part) } },
-    );
-    return { role, content };
-  },
+  'openai-responses': written<ContentOf<OpenAIMessage>>(
+    (text) => ({ type: 'input_text', text }),
+    (part) =>
+      isImage(part)
+        ? { type: 'input_image', image_url: dataUrl(part), detail: 'auto' }
+        : { type: 'input_file', filename: fileName(part), file_data: dataUrl(part) },
+  ),
+  'openai-chat': written<ContentOf<OpenAIChatMessage>>(
+    (text) => ({ type: 'text', text }),
+    (part) =>
+      isImage(part)
+        ? { type: 'image_url', image_url: { url: dataUrl(part) } }
+        : { type: 'file', file: { filename: fileName(part), file_data: dataUrl(part) } },
+  ),
   gemini: (role, parts) => ({
     role: role === 'assistant' ? 'model' : 'user',
     parts: mapParts<GeminiMessage['parts'][number]>(

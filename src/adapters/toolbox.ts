@@ -105,7 +105,7 @@ export class Toolbox<Definition> {
 
   /** Like `has`, and true for every unknown name: a provider rejects a conversation with a call without a result. */
   answers(name: string): boolean {
-    return this.has(name) || !(this.#ownTool(name) !== undefined || this.#options.taken?.has(name));
+    return this.has(name) || !this.#isTaken(name);
   }
 
   /**

@@ -12,6 +12,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentProfile } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { isInside } from '../lib/inside.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { ThreadSettings } from './agent-request.ts';
@@ -48,21 +49,24 @@ export class AgentBounds {
     const profiles = await this.#options.profiles();
     const profile = profileOf(profiles, asked.profile);
     const { tools, sandbox, approvalPolicy, contextTokens, maxSteps, toolSearch } = asked;
-    const instructions = [profile.developerInstructions, asked.developerInstructions];
+    const instructions = [profile.developerInstructions, asked.developerInstructions].filter(
+      (text) => text !== undefined,
+    );
     return {
       model: this.#model(asked.model, profile, profiles),
       cwd: asked.cwd === undefined ? undefined : await this.folder(asked.cwd),
       tools: [profile.tools, tools].filter((list) => list !== undefined),
       approvalPolicy: [profile.approvalPolicy, approvalPolicy].includes('never') ? 'never' : 'ask',
       sandbox: [profile.sandbox, sandbox].includes('read-only') ? 'read-only' : 'inherit',
-      ...least('contextTokens', profile.contextTokens, contextTokens),
-      ...least('maxSteps', profile.maxSteps, maxSteps),
-      ...(toolSearch === undefined ? {} : { toolSearch }),
-      ...first('baseInstructions', profile, asked),
-      ...first('compactPrompt', profile, asked),
-      ...(instructions.some((text) => text !== undefined)
-        ? { developerInstructions: instructions.filter((text) => text !== undefined).join('\n\n') }
-        : {}),
+      ...defined({
+        contextTokens: least(profile.contextTokens, contextTokens),
+        maxSteps: least(profile.maxSteps, maxSteps),
+        toolSearch,
+        // A caller cannot replace the profile's own text.
+        baseInstructions: profile.baseInstructions ?? asked.baseInstructions,
+        compactPrompt: profile.compactPrompt ?? asked.compactPrompt,
+        developerInstructions: instructions.length === 0 ? undefined : instructions.join('\n\n'),
+      }),
     };
   }
 
@@ -124,22 +128,9 @@ function profileOf(
   });
 }
 
-function least<Key extends string>(
-  key: Key,
-  ...limits: readonly (number | undefined)[]
-): { readonly [key in Key]?: number } {
+function least(...limits: readonly (number | undefined)[]): number | undefined {
   const set = limits.filter((limit) => limit !== undefined);
-  return set.length === 0 ? {} : ({ [key]: Math.min(...set) } as { readonly [key in Key]: number });
-}
-
-/** Returns the profile's text if it has one, which the caller cannot replace. */
-function first<Key extends 'baseInstructions' | 'compactPrompt'>(
-  key: Key,
-  profile: AgentProfile,
-  asked: ThreadSettings,
-): { readonly [key in Key]?: string } {
-  const text = profile[key] ?? asked[key];
-  return text === undefined ? {} : ({ [key]: text } as { readonly [key in Key]: string });
+  return set.length === 0 ? undefined : Math.min(...set);
 }
 
 function fromHome(path: string): string {

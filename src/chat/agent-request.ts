@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { AgentProfile } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 
 /** Settings requested when a thread was created; stored with it, and checked against the limits at every turn. */
 export interface ThreadSettings extends AgentProfile {
@@ -76,7 +77,8 @@ export function replySchema(): JsonSchema {
 export function readAgentRequest(args: unknown): AgentRequest {
   const given = parse(agentArguments, args);
   const { prompt, config: overrides = {} } = given;
-  const settings = {
+  // An omitted setting must not override the profile's.
+  const settings = defined({
     profile: given.profile,
     cwd: given.cwd,
     model: given.model,
@@ -87,10 +89,8 @@ export function readAgentRequest(args: unknown): AgentRequest {
     developerInstructions: given.developer_instructions,
     compactPrompt: given.compact_prompt,
     ...overrides,
-  };
-  // An omitted setting must not override the profile's.
-  const defined = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return { prompt, settings: Object.fromEntries(defined) };
+  });
+  return { prompt, settings };
 }
 
 export function readReply(args: unknown): { readonly threadId: string; readonly prompt: string } {

@@ -23,6 +23,12 @@ export interface TurnOptions {
   readonly keep: (messages: readonly ModelMessage[], usage: LanguageModelUsage) => Promise<void>;
 }
 
+/** A call as the SDK names it. */
+interface Called {
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
 /** Maximum number of retries after a temporary error of the provider. */
 const MAX_RETRIES = 2;
 
@@ -33,7 +39,13 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
   let failure: unknown;
   let requests = 0;
   const totals = { inputTokens: 0, outputTokens: 0, saved: 0, calls: 0 };
-  const seen = new CallTimes();
+  const begun = new Map<string, number>();
+  const end = ({ toolCallId: id, toolName: name }: Called, answer: Answer): void => {
+    const now = performance.now();
+    const ms = now - (begun.get(id) ?? now);
+    begun.delete(id);
+    options.emit({ type: 'result', id, name, ms, answer });
+  };
   const result = streamText({
     model: model.model,
     system: options.system,
@@ -75,14 +87,14 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
           break;
         case 'tool-call':
           totals.calls++;
-          seen.begin(part.toolCallId);
+          begun.set(part.toolCallId, performance.now());
           options.emit({ type: 'call', id: part.toolCallId, name: part.toolName, arguments: part.input });
           break;
         case 'tool-result':
-          options.emit({ ...ended(part), ms: seen.end(part.toolCallId), answer: part.output as Answer });
+          end(part, part.output as Answer);
           break;
         case 'tool-error':
-          options.emit({ ...ended(part), ms: seen.end(part.toolCallId), answer: notCalled(part.error) });
+          end(part, notCalled(part.error));
           break;
         case 'error':
           failure ??= part.error;
@@ -125,14 +137,6 @@ function callsEndedBy({ host, callSignal, emit }: TurnOptions): AgentHost {
   };
 }
 
-function ended({ toolCallId, toolName }: { toolCallId: string; toolName: string }): {
-  readonly type: 'result';
-  readonly id: string;
-  readonly name: string;
-} {
-  return { type: 'result', id: toolCallId, name: toolName };
-}
-
 /** Result for a call of an unknown tool or with invalid JSON; sent to the model and shown to the person. */
 function notCalled(thrown: unknown): Answer {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -154,19 +158,4 @@ function finishOf(reason: string, isAtLimit: boolean): Turn['finish'] {
   if (reason === 'tool-calls' && isAtLimit) return 'steps';
   if (reason === 'length') return 'length';
   return reason === 'content-filter' ? 'refused' : 'stop';
-}
-
-/** Measures the duration of each call, by the model's call id. */
-class CallTimes {
-  readonly #begun = new Map<string, number>();
-
-  begin(id: string): void {
-    this.#begun.set(id, performance.now());
-  }
-
-  end(id: string): number {
-    const begun = this.#begun.get(id) ?? performance.now();
-    this.#begun.delete(id);
-    return performance.now() - begun;
-  }
 }

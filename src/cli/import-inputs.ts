@@ -7,6 +7,7 @@ import { change, editTarget, setServer } from '../config/edit-config.ts';
 import type { Found, FoundInput } from '../config/import/find.ts';
 import type { EditableScope } from '../config/scopes.ts';
 import { asPlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 import { isRecord, type JsonObject, valueAt } from '../lib/json.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { oneLine, reveal } from '../policy/clean.ts';
@@ -86,8 +87,7 @@ function questionOf({ value }: FoundInput): JsonObject {
   const texts = Array.isArray(options)
     ? options.map((option: unknown) => (isRecord(option) ? option['value'] : option))
     : undefined;
-  const all = { id, type, description, password, default: fallback, options: texts };
-  return Object.fromEntries(Object.entries(all).filter(([, member]) => member !== undefined));
+  return defined({ id, type, description, password, default: fallback, options: texts });
 }
 
 function isValid(question: JsonObject): boolean {

@@ -8,6 +8,8 @@ import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts'
 import type { ListKind } from '../endpoint/backend.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { PlugboardError } from '../errors.ts';
+import { attempt } from '../lib/attempt.ts';
+import { defined } from '../lib/defined.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import type { Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
 import { type Check, createCheck } from './kit-check.ts';
@@ -60,21 +62,14 @@ function match(
     const last = at === variables.length - 1;
     if (last && !uri.endsWith(after)) return undefined;
     const to = last ? uri.length - after.length : uri.indexOf(after, from);
-    const value = decode(uri.slice(from, to));
+    const text = uri.slice(from, to);
+    const value = attempt(() => decodeURIComponent(text), undefined);
     if (to <= from || value === undefined) return undefined;
-    if (!reserved && uri.slice(from, to).includes('/')) return undefined;
+    if (!reserved && text.includes('/')) return undefined;
     values[name] = value;
     from = to + after.length;
   }
   return values;
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const MAX_NAME_CHARS = 64;
@@ -146,25 +141,26 @@ export class Offer {
     return this.#toolList ?? this.#describeTools();
   }
 
+  // Undefined members are left out of lists, because clients compare and hash them.
   listResources(): readonly Params[] {
     return [...this.resources.values()].map(({ kind: _kind, read: _read, name, ...rest }) =>
-      compact({ ...rest, name: name ?? rest.uri }),
+      defined({ ...rest, name: name ?? rest.uri }),
     );
   }
 
   listTemplates(): readonly Params[] {
     return [...this.templates.values()].map(({ template }) => {
       const { kind: _kind, read: _read, complete: _complete, name, ...rest } = template;
-      return compact({ ...rest, name: name ?? rest.uriTemplate });
+      return defined({ ...rest, name: name ?? rest.uriTemplate });
     });
   }
 
   listPrompts(): readonly Params[] {
     return [...this.prompts.values()].map(({ kind: _kind, get: _get, arguments: args, ...rest }) =>
-      compact({
+      defined({
         ...rest,
         arguments: Object.entries(args).map(([name, { complete: _complete, ...about }]) =>
-          compact({ name, ...about }),
+          defined({ name, ...about }),
         ),
       }),
     );
@@ -246,11 +242,6 @@ export class Offer {
     const read = readParamHeaders(inputSchema);
     if (read.ok) offered.mirrored = read.declared;
     else this.#parts.warn(`Clients will refuse the tool ${JSON.stringify(tool.name)}: ${read.reason}.`);
-    return compact({ ...rest, inputSchema, outputSchema });
+    return defined({ ...rest, inputSchema, outputSchema });
   }
-}
-
-/** Removes undefined members: clients compare and hash lists. */
-function compact(value: Params): Params {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }

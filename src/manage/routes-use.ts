@@ -2,7 +2,7 @@
 
 import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
-import { list, object, ref, text } from './api-schemas.ts';
+import { list, object, ref, type Schema, text } from './api-schemas.ts';
 import type { ApprovalQueue } from './approval-queue.ts';
 import { EVENT_NAMES, type EventLog } from './event-log.ts';
 import { MAX_KEPT_CALLS, type RecentCalls } from './recent-calls.ts';
@@ -46,12 +46,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       summary: 'The tools that match a description of a task, best first, as a model would find them.',
       query: {
         q: { type: 'string', description: 'Description of the task.' },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_RESULTS,
-          description: `How many at most (${DEFAULT_RESULTS}).`,
-        },
+        limit: limitUpTo(MAX_RESULTS, DEFAULT_RESULTS),
       },
       answer: object({ results: list(ref('SearchResult')) }),
       handle: async ({ query }) => {
@@ -79,12 +74,7 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       operation: 'listCalls',
       summary: 'The last calls and how they went, newest first.',
       query: {
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: MAX_KEPT_CALLS,
-          description: `How many at most (${DEFAULT_CALLS}).`,
-        },
+        limit: limitUpTo(MAX_KEPT_CALLS, DEFAULT_CALLS),
       },
       answer: object({ calls: list(ref('Call')) }),
       handle: ({ query }) => ({
@@ -112,6 +102,10 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       handle: () => ({ servers: calls.stats(host), definitionTokens: host.definitionTokens() }),
     },
   ];
+}
+
+function limitUpTo(maximum: number, usual: number): Schema & { readonly description: string } {
+  return { type: 'integer', minimum: 1, maximum, description: `How many at most (${usual}).` };
 }
 
 function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
