@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { transportTypes } from '../config/transport-kinds.ts';
 import { PlugboardError } from '../errors.ts';
+import { counted } from '../lib/counted.ts';
 import { defined } from '../lib/defined.ts';
 import { findProgram } from '../lib/find-program.ts';
 import { oneLine } from '../policy/clean.ts';
@@ -11,7 +12,6 @@ import { joinArgv, splitArgv } from './argv.ts';
 import { type Context, type Flags, listFlag, textFlag } from './cli-command.ts';
 import { isUrl } from './extra-server.ts';
 import { environment, headers, milliseconds, port } from './flags.ts';
-import { counted } from './text-layout.ts';
 
 /** The arguments of `add` after the name. */
 export interface Target {

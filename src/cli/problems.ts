@@ -1,8 +1,9 @@
 /** Formats problems in configuration files for a person: position, message and hint. */
 
 import type { Problem } from '../config/entry.ts';
+import { counted } from '../lib/counted.ts';
 import type { Output } from './output.ts';
-import { counted, labelled } from './text-layout.ts';
+import { labelled } from './text-layout.ts';
 
 const LABEL_CELLS = 'problem: '.length;
 /** Limit for printed problems, because a project's file can cause any number of them. */

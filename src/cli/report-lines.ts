@@ -3,9 +3,10 @@
 import { basename } from 'node:path';
 import { isPersonal } from '../config/scopes.ts';
 import type { ServerReport } from '../host/host-report.ts';
+import { counted } from '../lib/counted.ts';
 import { clean, oneLine } from '../policy/clean.ts';
 import type { Output, Paint } from './output.ts';
-import { counted, cut, padEnd, width, wrap } from './text-layout.ts';
+import { cut, padEnd, width, wrap } from './text-layout.ts';
 
 /** Maximum width of the name column, so that the rest of the table stays readable. */
 const MAX_NAME_CELLS = 40;
@@ -16,31 +17,23 @@ const DETAIL_INDENT = '    ';
 const STATUS_CELLS = '999 tools  2025-11-25 legacy  99999 ms'.length;
 const ROW_CELLS: number = '  stdio  project  '.length + STATUS_CELLS + '  '.length;
 
-const GLYPHS: Readonly<Record<ServerReport['status'], { glyph: string; paint: keyof Paint }>> = {
-  connected: { glyph: '✔', paint: 'good' },
-  failed: { glyph: '✖', paint: 'bad' },
-  needs_auth: { glyph: '!', paint: 'warn' },
-  needs_client_registration: { glyph: '!', paint: 'warn' },
-  untrusted: { glyph: '!', paint: 'warn' },
-  blocked: { glyph: '✖', paint: 'warn' },
-  disabled: { glyph: '·', paint: 'faint' },
-  idle: { glyph: '·', paint: 'faint' },
-  disconnected: { glyph: '·', paint: 'faint' },
-  connecting: { glyph: '…', paint: 'faint' },
-};
-
-/** Status texts, in the order of the summary. */
-const STATUS_WORDS: Readonly<Record<ServerReport['status'], string>> = {
-  connected: 'connected',
-  connecting: 'connecting…',
-  idle: 'idle',
-  disconnected: 'disconnected',
-  failed: 'failed',
-  needs_auth: 'needs a login',
-  needs_client_registration: 'needs a client registration',
-  untrusted: 'not approved',
-  blocked: 'blocked by policy',
-  disabled: 'disabled',
+/** How each status is shown, in the order of the summary. */
+const STATUSES: Readonly<
+  Record<
+    ServerReport['status'],
+    { readonly glyph: string; readonly paint: keyof Paint; readonly words: string }
+  >
+> = {
+  connected: { glyph: '✔', paint: 'good', words: 'connected' },
+  connecting: { glyph: '…', paint: 'faint', words: 'connecting…' },
+  idle: { glyph: '·', paint: 'faint', words: 'idle' },
+  disconnected: { glyph: '·', paint: 'faint', words: 'disconnected' },
+  failed: { glyph: '✖', paint: 'bad', words: 'failed' },
+  needs_auth: { glyph: '!', paint: 'warn', words: 'needs a login' },
+  needs_client_registration: { glyph: '!', paint: 'warn', words: 'needs a client registration' },
+  untrusted: { glyph: '!', paint: 'warn', words: 'not approved' },
+  blocked: { glyph: '✖', paint: 'warn', words: 'blocked by policy' },
+  disabled: { glyph: '·', paint: 'faint', words: 'disabled' },
 };
 
 export interface RowLayout {
@@ -55,7 +48,7 @@ export interface ListedServer extends ServerReport {
 }
 
 export function statusText({ status }: ServerReport): string {
-  return STATUS_WORDS[status];
+  return STATUSES[status].words;
 }
 
 /** Returns a layout that is the same for all rows and known in advance, so that rows can be printed one by one. */
@@ -84,7 +77,7 @@ function row(
   reached: string | undefined,
 ): string {
   const { paint, columns } = output;
-  const { glyph, paint: colour } = GLYPHS[report.status];
+  const { glyph, paint: colour } = STATUSES[report.status];
   const cells = [
     padEnd(cut(oneLine(report.name), nameCells), nameCells),
     padEnd(report.transport, 'stdio'.length),
@@ -102,7 +95,7 @@ function statusCells(report: ServerReport): string {
   if (report.status === 'connected') return connectedCells(report);
   // Only the person can have disabled their own entry, so it is not stated who did.
   const isOwn = report.disabledBy === undefined || isPersonal(report);
-  const words = isOwn ? STATUS_WORDS[report.status] : disabledText(report.disabledBy);
+  const words = isOwn ? STATUSES[report.status].words : disabledText(report.disabledBy);
   return report.status === 'idle' && report.tools > 0 ? `${words}, ${toolCount(report.tools)} known` : words;
 }
 
@@ -154,10 +147,10 @@ function details(report: ServerReport, output: Output): string[] {
 
 /** Summarizes the servers by status: "9 connected, 1 failed". */
 export function summary(reports: readonly ServerReport[]): string {
-  return (Object.keys(STATUS_WORDS) as ServerReport['status'][])
+  return (Object.keys(STATUSES) as ServerReport['status'][])
     .map((status) => ({ status, count: reports.filter((report) => report.status === status).length }))
     .filter(({ count }) => count > 0)
-    .map(({ status, count }) => `${count} ${status === 'untrusted' ? WAITING : STATUS_WORDS[status]}`)
+    .map(({ status, count }) => `${count} ${status === 'untrusted' ? WAITING : STATUSES[status].words}`)
     .join(', ');
 }
 

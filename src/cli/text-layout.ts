@@ -94,11 +94,6 @@ export function layOut(rows: readonly (readonly string[])[], options: LayoutOpti
 
 const MIN_LAST_COLUMN = 12;
 
-/** @example counted(2, 'server') // '2 servers' */
-export function counted(number: number, noun: string, ending = 's'): string {
-  return `${number} ${noun}${number === 1 ? '' : ending}`;
-}
-
 export function indent(text: string, by: string): string {
   return text
     .split('\n')

@@ -21,6 +21,7 @@ import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 import { trustDecisions } from './config-report.ts';
 import { findServer } from './known-server.ts';
+import type { Output } from './output.ts';
 import { noteConcerning, noteProblems } from './problems.ts';
 import { whileConnecting } from './progress-line.ts';
 import { labelled } from './text-layout.ts';
@@ -203,10 +204,14 @@ export function noteMissing(
   for (const report of host.servers().filter(applies)) {
     const { name, status, error } = report;
     if (status === 'connected' || status === 'disabled' || error === undefined) continue;
-    const text = oneLine(`skipped ${name}: ${sentences(error.message, error.hint)}`);
-    const label = { text: 'warning:', paint: output.notePaint.warn, cells: 'warning: '.length };
-    output.note(labelled(label, text, output));
+    warn(output, `skipped ${name}: ${sentences(error.message, error.hint)}`);
   }
+}
+
+/** Prints a warning on stderr, with its following lines aligned. */
+export function warn(output: Output, text: string): void {
+  const label = { text: 'warning:', paint: output.notePaint.warn, cells: 'warning: '.length };
+  output.note(labelled(label, oneLine(text), output));
 }
 
 /** Prints on stderr that a project defines a server with the same name, which is not used without approval. */

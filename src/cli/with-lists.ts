@@ -8,10 +8,9 @@ import { oneLine } from '../policy/clean.ts';
 import type { Context, Flags } from './cli-command.ts';
 import type { Output } from './output.ts';
 import { whileConnecting } from './progress-line.ts';
-import { indent, labelled } from './text-layout.ts';
-import { type CommandHost, noteMissing, openHost } from './with-host.ts';
+import { indent } from './text-layout.ts';
+import { type CommandHost, noteMissing, openHost, warn } from './with-host.ts';
 
-const LABEL_CELLS = 'warning: '.length;
 /** Maximum number of server names in one note. */
 const MAX_NAMED = 10;
 
@@ -130,18 +129,14 @@ function noteUnreached(
   const unreached = missing.flatMap(({ server, code, message, hint }) =>
     server !== undefined && configured.has(server) ? [{ server, code, message, hint }] : [],
   );
-  const warn = (text: string): void =>
-    output.note(
-      labelled({ text: 'warning:', paint: output.notePaint.warn, cells: LABEL_CELLS }, oneLine(text), output),
-    );
   const before: string[] = [];
   for (const { server, message, hint } of unreached) {
     const when = whenFailed(server);
     const again = when === 'late' ? 'Use --refresh to query it again.' : undefined;
     if (when === 'before') before.push(server);
-    else warn(`skipped ${server}: ${sentences(sentences(message, hint), again)}`);
+    else warn(output, `skipped ${server}: ${sentences(sentences(message, hint), again)}`);
   }
-  if (before.length > 0) warn(skippedLine(before));
+  if (before.length > 0) warn(output, skippedLine(before));
   return unreached.length === 0 ? {} : { unreached: unreached.map(({ hint: _, ...rest }) => rest) };
 }
 

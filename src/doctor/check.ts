@@ -73,8 +73,3 @@ function filledIn(spec: ServerSpec, env: NodeJS.ProcessEnv): ServerEntry | undef
   // The error of the failed connection names the variable.
   return attempt(() => expandEntry(spec, env), undefined);
 }
-
-export function plural(count: number, word: string): string {
-  if (count === 1) return `1 ${word}`;
-  return `${count} ${word}${word.endsWith('s') ? 'es' : 's'}`;
-}

@@ -6,8 +6,9 @@ import type { FoundServer } from '../config/import/find.ts';
 import { IN_THIS_PROCESS } from '../config/in-process.ts';
 import { parseServers } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
+import { counted } from '../lib/counted.ts';
 import { shellWord } from '../lib/shell-word.ts';
-import { type Check, type DoctorContext, plural } from './check.ts';
+import type { Check, DoctorContext } from './check.ts';
 
 /** Reports problems in configuration files, each with its position. */
 export function checkConfiguration({ config }: Pick<DoctorContext, 'config'>): Check[] {
@@ -23,7 +24,7 @@ export function checkConfiguration({ config }: Pick<DoctorContext, 'config'>): C
   });
   if (checks.length > 0) return checks;
   const there = config.files.filter((file) => existsSync(file));
-  const servers = plural(config.servers.length, 'server');
+  const servers = counted(config.servers.length, 'server');
   if (there.length > 0) return [{ id: 'config', ok: true, message: `${servers} in ${there.join(', ')}` }];
   return [
     {

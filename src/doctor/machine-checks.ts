@@ -7,6 +7,7 @@ import type { Home } from '../config/home.ts';
 import { reportDaemons } from '../daemon/client/control.ts';
 import { asPlugboardError } from '../errors.ts';
 import { attempt } from '../lib/attempt.ts';
+import { counted } from '../lib/counted.ts';
 import { hasProcessTable, processIds, processRow } from '../lib/process-table.ts';
 import { readVersion } from '../lib/version.ts';
 import { secureContextFor } from '../policy/certificates.ts';
@@ -14,7 +15,7 @@ import { parseProxy, proxyVariables } from '../policy/proxy.ts';
 import { keyringSecrets } from '../secrets/keyring.ts';
 import { STORE_VARIABLE } from '../secrets/store.ts';
 import { OWNER_VARIABLE } from '../transport/reaper.ts';
-import { type Check, type DoctorContext, plural } from './check.ts';
+import type { Check, DoctorContext } from './check.ts';
 
 const MIN_NODE_MAJOR = 20;
 const MIN_NODE_MINOR = 19;
@@ -144,7 +145,7 @@ export async function checkDaemon({ home }: Pick<DoctorContext, 'home'>): Promis
     }
     const ours = readVersion();
     return daemons.map(({ pid, version, sessions }): Check => {
-      const message = `The daemon is running (pid ${pid}, version ${version}) for ${plural(sessions.length, 'session')}`;
+      const message = `The daemon is running (pid ${pid}, version ${version}) for ${counted(sessions.length, 'session')}`;
       if (version === ours) return { id: 'daemon', ok: true, message };
       return {
         id: 'daemon',
@@ -186,7 +187,7 @@ export async function checkLeftovers(): Promise<Check> {
   return {
     id: 'leftovers',
     ok: false,
-    message: `${plural(orphans.length, 'process')} of servers without a host: ${shown}`,
+    message: `${counted(orphans.length, 'process')} of servers without a host: ${shown}`,
     hint: `Check them with ps, then end them: kill ${shown}`,
   };
 }

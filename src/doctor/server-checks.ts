@@ -4,7 +4,8 @@ import { MAX_GATEWAY_NAME_CHARS, plainName } from '../catalog/tool-names.ts';
 import { describeEntry } from '../config/describe.ts';
 import { isRemote } from '../config/entry.ts';
 import type { ServerReport } from '../host/host-report.ts';
-import { type Check, type CheckedServer, plural } from './check.ts';
+import { counted } from '../lib/counted.ts';
+import type { Check, CheckedServer } from './check.ts';
 
 /** Checks whether a server may be started, and whether another entry with its name needs approval. */
 export function checkAdmission({ spec, report }: CheckedServer): Check | undefined {
@@ -48,7 +49,7 @@ export function checkConnect(context: CheckedServer): Check | undefined {
 }
 
 function connected({ protocolVersion, era, tools, connectMs = 0 }: ServerReport): string {
-  return `Connected in ${Math.round(connectMs)} ms: protocol ${protocolVersion} (${era}), ${plural(tools, 'tool')}`;
+  return `Connected in ${Math.round(connectMs)} ms: protocol ${protocolVersion} (${era}), ${counted(tools, 'tool')}`;
 }
 
 /** Returns the command or url, with secrets replaced by their source. */
@@ -87,7 +88,7 @@ export function checkTools({ spec, report }: CheckedServer): Check | undefined {
     id: 'tools',
     server: spec.name,
     ok: false,
-    message: `${plural(left.length, 'tool')} left out: ${shown.join('; ')}${more(left.length)}`,
+    message: `${counted(left.length, 'tool')} left out: ${shown.join('; ')}${more(left.length)}`,
     hint: 'Report it to the author of the server; the other tools work. For changed tools, run plugboard pins.',
   };
 }
@@ -101,7 +102,7 @@ export function checkNames({ spec, tools }: CheckedServer): Check | undefined {
     id: 'names',
     server: spec.name,
     ok: false,
-    message: `${plural(long.length, 'name')} of tools have more than ${MAX_GATEWAY_NAME_CHARS} characters with the server's name, and are shortened for models: ${long
+    message: `${counted(long.length, 'name')} of tools have more than ${MAX_GATEWAY_NAME_CHARS} characters with the server's name, and are shortened for models: ${long
       .slice(0, MAX_SHOWN)
       .map(({ tool }) => tool)
       .join(', ')}${more(long.length)}`,
@@ -125,7 +126,7 @@ export function checkScan({ spec, findings }: CheckedServer): Check | undefined 
     id: 'scan',
     server: spec.name,
     ok: false,
-    message: `${plural(findings.length, 'description')} look like an attack: ${shown.join('; ')}`,
+    message: `${counted(findings.length, 'description')} look like an attack: ${shown.join('; ')}`,
     hint: `Read them with plugboard tools, and disable the server if you do not trust it.`,
   };
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { ModelMessage } from 'ai';
 import { openModel } from '../../chat/chat-model.ts';
 import { Conversation } from '../../chat/conversation.ts';
+import { counted } from '../../lib/counted.ts';
 import { aborted } from '../../lib/waits.ts';
 import { clean } from '../../policy/clean.ts';
 import { ChatLoop } from '../chat/chat-loop.ts';
@@ -14,7 +15,6 @@ import { runOneShot } from '../chat/one-shot.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { misuse, wholeNumber } from '../flags.ts';
 import type { Output } from '../output.ts';
-import { counted } from '../text-layout.ts';
 import { withOwnHost } from '../with-own-host.ts';
 
 const MAX_CONTEXT_TOKENS = 100_000_000;

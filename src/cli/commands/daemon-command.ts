@@ -5,10 +5,10 @@ import { reportDaemons, restartDaemon, startDaemon, stopDaemons } from '../../da
 import type { DaemonReport, HostUse, ServerUse } from '../../daemon/protocol/daemon-messages.ts';
 import { placeOf } from '../../daemon/protocol/daemon-place.ts';
 import { PlugboardError } from '../../errors.ts';
+import { counted } from '../../lib/counted.ts';
 import { sentences } from '../../lib/sentences.ts';
 import { oneLine } from '../../policy/clean.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { counted } from '../text-layout.ts';
 
 const BYTES_PER_MB = 1024 * 1024;
 const MS_PER_MINUTE = 60_000;
@@ -117,7 +117,7 @@ function describeHost({ cwd, sessions, differs = [], servers }: HostUse): string
 }
 
 function describeServer({ name, status: state, pid, processes, bytes, copies = [] }: ServerUse): string[] {
-  const running = pid === undefined ? '' : `, pid ${pid}, ${counted(processes ?? 1, 'process', 'es')}`;
+  const running = pid === undefined ? '' : `, pid ${pid}, ${counted(processes ?? 1, 'process')}`;
   return [
     `  ${oneLine(name)}  ${state}${running}${size(bytes)}`,
     ...copies.map((copy) => `    second copy, pid ${copy.pid}: ${sentences(copy.reason, copy.hint)}`),

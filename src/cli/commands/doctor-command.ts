@@ -5,6 +5,7 @@ import { findForeign } from '../../config/import/find.ts';
 import type { Check, DoctorContext } from '../../doctor/check.ts';
 import { examineEntry, examineMachine, examineOne } from '../../doctor/examine.ts';
 import { EXIT_STATUS } from '../../errors.ts';
+import { counted } from '../../lib/counted.ts';
 import { groupBy } from '../../lib/group-by.ts';
 import { isRequired } from '../../policy/admit.ts';
 import { oneLine } from '../../policy/clean.ts';
@@ -13,7 +14,7 @@ import { findServer } from '../known-server.ts';
 import { foreignPlaces } from '../lookup-places.ts';
 import type { Output } from '../output.ts';
 import { whileConnecting } from '../progress-line.ts';
-import { counted, wrap } from '../text-layout.ts';
+import { wrap } from '../text-layout.ts';
 import { type CommandHost, type Hosted, openHost } from '../with-host.ts';
 
 /** Exit status if a check failed. Advice alone is 0. */

@@ -9,6 +9,7 @@ import { type Found, findForeign, readDocumentOf } from '../../config/import/fin
 import type { Agent, Where } from '../../config/import/foreign-agent.ts';
 import { loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
+import { counted } from '../../lib/counted.ts';
 import { isAgreed } from '../ask.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { inputLine, type PlannedInput, planInputs, writeImport } from '../import-inputs.ts';
@@ -17,7 +18,6 @@ import { type Planned, planImport, plannedDocument } from '../import-plan.ts';
 import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
-import { counted } from '../text-layout.ts';
 
 export const importCommand: CliCommand = {
   configure(command): void {

@@ -6,6 +6,7 @@ import type { Agent } from '../../config/import/foreign-agent.ts';
 import { variablesOf } from '../../config/variables.ts';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import type { ServerReport } from '../../host/host-report.ts';
+import { counted } from '../../lib/counted.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { oneLine, reveal } from '../../policy/clean.ts';
 import type { Context } from '../cli-command.ts';
@@ -16,7 +17,6 @@ import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout, summary } from '../report-lines.ts';
 import { settleInputs } from '../settle-inputs.ts';
-import { counted } from '../text-layout.ts';
 import {
   type Duplicate,
   findDuplicates,
@@ -110,7 +110,7 @@ class MovingIn {
   async #import({ planned, inputs, config }: Survey): Promise<void> {
     const { output } = this.#context;
     const servers = planned.filter(isNew);
-    if (servers.length === 0) return this.#nothing('import');
+    if (servers.length === 0) return this.#nothing('import', undefined);
     const go = await this.#consent.decide('import', `Import ${counted(servers.length, 'server')}?`);
     if (go) {
       const own = servers.flatMap(({ found: { name }, scope }) =>
@@ -130,10 +130,7 @@ class MovingIn {
     const coming = this.#consent.results.import === 'preview' ? planned.filter(isNew) : [];
     const entries = [...ownEntries(config), ...coming.map(({ found: { name }, raw }) => ({ name, raw }))];
     const values = findShellValues(env, entries);
-    if (values.length === 0) {
-      this.#nothing('values');
-      return values;
-    }
+    if (values.length === 0) return this.#nothing('values', values);
     this.#title('Values that only your shell has');
     output.line(shellValueLines(values).join('\n'));
     const question = `Store ${values.length === 1 ? 'it' : 'them'} in the keyring and refer to ${values.map(({ variable }) => `\${input:${variable}}`).join(', ')}?`;
@@ -173,10 +170,7 @@ class MovingIn {
     const open = previews.filter((each) => 'written' in each && isNew(each.written));
     if (previews.length > 0) this.#title('Plugboard in your agents');
     for (const each of previews) output.line(outcomeLines(this.#context, each).join('\n'));
-    if (open.length === 0) {
-      this.#nothing('export');
-      return previews;
-    }
+    if (open.length === 0) return this.#nothing('export', previews);
     const question = `Write Plugboard into ${titles(open.map(({ agent }) => agent))}?`;
     if (!(await this.#consent.decide('export', question))) return previews;
     const done: AgentOutcome[] = [];
@@ -206,10 +200,7 @@ class MovingIn {
       this.#title('Servers that your agents would have twice');
       output.line(duplicates.map((each) => duplicateLine(this.#context, each)).join('\n'));
     }
-    if (open.length === 0) {
-      this.#nothing('move');
-      return duplicates;
-    }
+    if (open.length === 0) return this.#nothing('move', duplicates);
     const question = `Remove ${counted(open.length, 'server')} from your agents?`;
     if (!(await this.#consent.decide('move', question))) return duplicates;
     const moved: Duplicate[] = [];
@@ -226,10 +217,8 @@ class MovingIn {
   async #connect(): Promise<readonly ServerReport[]> {
     const { output } = this.#context;
     const { config } = await this.#look();
-    if (config.servers.length === 0 && this.#consent.results.import !== 'preview') {
-      this.#nothing('connect');
-      return [];
-    }
+    if (config.servers.length === 0 && this.#consent.results.import !== 'preview')
+      return this.#nothing('connect', []);
     // A preview does not start servers.
     if (!(await this.#consent.decide('connect', 'Connect every server once?'))) return [];
     this.#title('Connecting');
@@ -249,10 +238,7 @@ class MovingIn {
   async #logIn(reports: readonly ServerReport[]): Promise<readonly string[]> {
     const { output } = this.#context;
     const needed = reports.filter(({ status }) => status === 'needs_auth').map(({ name }) => name);
-    if (needed.length === 0) {
-      this.#nothing('login');
-      return [];
-    }
+    if (needed.length === 0) return this.#nothing('login', []);
     const left = new Set(needed);
     // A browser is only opened for a person at the terminal, never because of --yes.
     if (output.canAsk && !this.#consent.isSkipped('login')) {
@@ -327,8 +313,10 @@ class MovingIn {
     return this.#consent.results.import === 'preview' ? isServedAfterImport : isServedNow(planned);
   }
 
-  #nothing(step: StepId): void {
+  /** Records that there was nothing to do, and returns the result of the step. */
+  #nothing<Result>(step: StepId, result: Result): Result {
     this.#consent.results[step] = 'nothing';
+    return result;
   }
 
   #title(text: string): void {
