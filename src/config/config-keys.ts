@@ -47,6 +47,7 @@ import {
   DEFAULT_DAEMON_IDLE_MS,
   DEFAULT_FIRST_LIST_WAIT_MS,
   DEFAULT_LIMITS,
+  DEFAULT_NPX_CHECK_MS,
   STARTED_DAEMON_IDLE_MS,
 } from './limits.ts';
 import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-kinds.ts';
@@ -106,6 +107,20 @@ function limit(kind: Kind<number>, name: keyof Limits, what: string): Key<Kind<n
   return { kind, description: `${what} (${DEFAULT_LIMITS[name]}).`, default: DEFAULT_LIMITS[name] };
 }
 
+const LAUNCHER_ROWS = {
+  directStart: {
+    kind: flag,
+    description:
+      'Start a package that npx has already installed without npx; false: always with npx, which takes a second longer.',
+    default: 'true',
+  },
+  npxCheckMs: {
+    kind: wholeNumber(0, MAX_TIME_MS),
+    description: `How long an installed version is started before the registry is asked for a newer one, in milliseconds; the registry is asked in the background, or with 0 before every start (${DEFAULT_NPX_CHECK_MS}).`,
+    default: DEFAULT_NPX_CHECK_MS,
+  },
+};
+
 const APPROVAL_DESCRIPTION =
   'Which calls are asked about: "approve" none, "prompt" all, "auto" what may destroy, "writes" what may write.';
 
@@ -146,6 +161,7 @@ export const STDIO_KEYS: Keys<StdioMembers> = keys<StdioMembers>({
     description: 'Working folder, relative to the project root; "." is the project itself.',
     default: 'a private folder',
   },
+  ...LAUNCHER_ROWS,
 });
 
 /** Keys that apply only to a remote server. */
@@ -302,6 +318,7 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     kind: object(
       keys<NonNullable<Settings['defaults']>>({
         ...LIMIT_ROWS,
+        ...LAUNCHER_ROWS,
         approval: { kind: approval, description: APPROVAL_DESCRIPTION },
       }),
     ),

@@ -14,6 +14,14 @@ export interface Limits {
   readonly maxOutputTokens?: number;
 }
 
+/** How servers behind a package launcher are started; an entry, and `defaults` for all servers, can set it. */
+export interface LauncherSettings {
+  /** False: `npx` is always started, also if its package is installed. */
+  readonly directStart?: boolean;
+  /** How long the version of a package is used before the registry is asked again; 0: before every start. */
+  readonly npxCheckMs?: number;
+}
+
 export interface ToolSettings {
   readonly approval?: Approval;
   readonly maxOutputTokens?: number;
@@ -37,7 +45,7 @@ export interface EntryBase extends Limits {
 }
 
 /** An entry of a server that is started as a process. */
-export interface StdioEntry extends EntryBase {
+export interface StdioEntry extends EntryBase, LauncherSettings {
   readonly type?: 'stdio';
   readonly command: string;
   readonly args?: readonly string[];
@@ -250,7 +258,7 @@ export interface AgentProfile {
 /** The settings of `config.json`, apart from its servers. */
 export interface Settings {
   readonly inputs?: unknown;
-  readonly defaults?: Limits & { readonly approval?: Approval };
+  readonly defaults?: Limits & LauncherSettings & { readonly approval?: Approval };
   readonly permissions?: Permissions;
   readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
   /** Whether searches learn from the tools that are called after them; default true. */

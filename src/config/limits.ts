@@ -1,6 +1,6 @@
 /** Resolves the limits of a server: its own, else the user's defaults, else the built-in ones. */
 
-import type { Limits, ServerEntry, Settings } from './entry.ts';
+import type { LauncherSettings, Limits, ServerEntry, Settings, StdioEntry } from './entry.ts';
 
 /** The only definition of these defaults; descriptions, schemas and docs are generated from it. */
 export const DEFAULT_LIMITS: Required<Limits> = {
@@ -12,6 +12,9 @@ export const DEFAULT_LIMITS: Required<Limits> = {
 
 /** How long a list waits for servers that are contacted for the first time. */
 export const DEFAULT_FIRST_LIST_WAIT_MS = 1_500;
+
+/** How long the version of a package is started before the registry is asked again. */
+export const DEFAULT_NPX_CHECK_MS = 3_600_000;
 
 /** How long the daemon runs without a session. Its servers were stopped with the last session. */
 export const DEFAULT_DAEMON_IDLE_MS = 300_000;
@@ -29,6 +32,14 @@ export function limitsFor(entry: ServerEntry, settings: Settings): Required<Limi
     toolTimeoutMs: limitFor('toolTimeoutMs', entry, settings),
     maxTotalMs: limitFor('maxTotalMs', entry, settings),
     maxOutputTokens: limitFor('maxOutputTokens', entry, settings),
+  };
+}
+
+/** Resolves how a server behind a package launcher is started. */
+export function launcherSettingsFor(entry: StdioEntry, { defaults }: Settings): Required<LauncherSettings> {
+  return {
+    directStart: entry.directStart ?? defaults?.directStart ?? true,
+    npxCheckMs: entry.npxCheckMs ?? defaults?.npxCheckMs ?? DEFAULT_NPX_CHECK_MS,
   };
 }
 

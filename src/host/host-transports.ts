@@ -5,6 +5,7 @@ import type { TransportChoice } from '../connection/open.ts';
 import { checkStillAdmitted } from '../policy/still-admitted.ts';
 import type { Transport } from '../transport/contract.ts';
 import { createTransport } from '../transport/create-transport.ts';
+import type { PackageStarts } from '../transport/package-starts.ts';
 import type { Reaper } from '../transport/reaper.ts';
 import { confined } from '../transport/sandbox.ts';
 import type { HostCore } from './host-core.ts';
@@ -14,6 +15,7 @@ export class HostTransports {
   /** Whether the last transport of a server came from its entry or from `openTransport`. */
   readonly #openedBy = new Map<string, 'entry' | 'openTransport'>();
   #reaper: Promise<Reaper> | undefined;
+  #packages: Promise<PackageStarts> | undefined;
 
   constructor(core: HostCore) {
     this.#core = core;
@@ -27,7 +29,7 @@ export class HostTransports {
 
   /** Opens a transport to a process of this host. */
   async openOwn(spec: ServerSpec, entry: ServerEntry, choice: TransportChoice): Promise<Transport> {
-    const { options, env, home, clock, auth, inputs } = this.#core;
+    const { options, env, home, clock, config, auth, inputs } = this.#core;
     await this.#checkAdmission(spec, entry);
     const provided = isFromCode(spec) ? options.openTransport?.(spec.name) : undefined;
     this.#openedBy.set(spec.name, provided === undefined ? 'entry' : 'openTransport');
@@ -45,6 +47,8 @@ export class HostTransports {
         home,
         clock,
         reaper: () => this.#startReaper(),
+        packages: () => this.#startPackages(),
+        settings: config.settings,
         network: () => auth.network(),
         credentials: () => auth.of(spec, entry),
       })
@@ -61,8 +65,10 @@ export class HostTransports {
     return this.#openedBy.get(spec.name) !== 'entry';
   }
 
-  /** Ends the reaper process. The servers are closed before. */
+  /** Ends checks of packages and the reaper process. The servers are closed before. */
   async close(): Promise<void> {
+    const packages = await this.#packages?.catch(() => undefined);
+    await packages?.close();
     const reaper = await this.#reaper?.catch(() => undefined);
     await reaper?.close();
   }
@@ -76,6 +82,14 @@ export class HostTransports {
       if (core.config.shadowed.some(({ name }) => name === spec.name)) core.consentLost();
       throw error;
     }
+  }
+
+  #startPackages(): Promise<PackageStarts> {
+    const { home, clock } = this.#core;
+    this.#packages ??= import('../transport/package-starts.ts').then(
+      (module) => new module.PackageStarts({ home, clock }),
+    );
+    return this.#packages;
   }
 
   /** Starts the one reaper process for all servers of this host, with the first of them. */

@@ -1,8 +1,16 @@
 /** Creates the transport for an entry; the only place that selects a transport by the kind of a server. */
 
 import type { Credentials } from '../auth/credentials.ts';
-import { isInProcess, isRemote, isStdio, type ServerEntry, type ServerSpec } from '../config/entry.ts';
+import {
+  isInProcess,
+  isRemote,
+  isStdio,
+  type ServerEntry,
+  type ServerSpec,
+  type Settings,
+} from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
+import { launcherSettingsFor } from '../config/limits.ts';
 import { TRANSPORTS, type TransportKind, transportKindOf } from '../config/transport-kinds.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,6 +20,7 @@ import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
 import type { HttpTransportOptions } from './http-transport.ts';
+import type { PackageStarts } from './package-starts.ts';
 import type { Reaper } from './reaper.ts';
 import { ReportedTransport } from './reported.ts';
 import { sandboxOf } from './sandbox.ts';
@@ -27,6 +36,9 @@ export interface CreateOptions {
   readonly home: Home;
   readonly clock: Clock;
   readonly reaper: () => Promise<Reaper>;
+  /** Called for a server behind a package launcher. */
+  readonly packages: () => Promise<PackageStarts>;
+  readonly settings: Settings;
   /** Values in the entry that are secret regardless of their format. */
   readonly secrets?: readonly string[] | undefined;
   /** The network settings (proxy, certificates) for remote servers. */
@@ -82,20 +94,27 @@ function wrongEntry({ name }: ServerSpec): PlugboardError {
 async function createProcess(options: CreateOptions, { redact }: Redactor): Promise<Transport> {
   const { entry, env, spec, home, clock } = options;
   if (!isStdio(entry)) throw wrongEntry(spec);
-  const [{ createStdioTransport }, { planLaunch }, reaper] = await Promise.all([
+  const [{ createStdioTransport }, { isNpx, planLaunch }, reaper] = await Promise.all([
     import('./stdio-transport.ts'),
     import('./plan-launch.ts'),
     options.reaper(),
   ]);
-  const { cwd, ...plain } = await planLaunch({ spec, entry, env, home });
   const rules = sandboxOf(entry.sandbox);
+  const planned = await planLaunch({ spec, entry, env, home });
+  const settings = launcherSettingsFor(entry, options.settings);
+  // In a sandbox, the launcher installs packages with the rights of the sandbox.
+  const isDirect = rules === undefined && settings.directStart && isNpx(planned.command);
+  const { launch, note } = isDirect
+    ? await (await options.packages()).plan(planned, settings.npxCheckMs, reaper)
+    : { launch: planned, note: undefined };
+  const { cwd, ...plain } = launch;
   const { projectDir: project = spec.baseDir } = spec;
   const named = Object.values(entry.env ?? {});
   const program =
     rules === undefined
       ? plain
       : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project, home, named });
-  return createStdioTransport({ ...program, cwd, clock, reaper, redact });
+  return createStdioTransport({ ...program, cwd, clock, reaper, redact, note });
 }
 
 async function remoteOptions(options: CreateOptions, redactor: Redactor): Promise<HttpTransportOptions> {

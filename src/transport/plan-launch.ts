@@ -44,6 +44,11 @@ export async function planLaunch({ spec, entry, env, home }: LaunchPlanOptions):
     : { command, args, cwd, env: own };
 }
 
+/** True for a command that starts `npx`; false on Windows, where programs of packages are started in another way. */
+export function isNpx(command: string): boolean {
+  return process.platform !== 'win32' && basename(command) === 'npx';
+}
+
 /**
  * Shields a package launcher that starts inside a project from the project's settings: registry, shell, Node options,
  * and files to load. The user chose the folder, not the settings in it. Values set by the entry or the user's

@@ -40,6 +40,8 @@ export interface StdioOptions {
   readonly reaper: Reaper;
   /** Removes known secrets from the server's output before it is kept or shown. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** Written to the server's log when its process has started. */
+  readonly note?: string | undefined;
   /** Called when all processes of the server have ended. */
   readonly release?: (() => Promise<void>) | undefined;
 }
@@ -174,6 +176,7 @@ class StdioTransport implements Transport {
       child.once('spawn', resolve);
       child.once('error', reject);
     });
+    if (this.#options.note !== undefined) this.#notice('info', this.#options.note);
     child.on('error', () => undefined); // a signal could not be sent: the shutdown sequence continues
   }
 
