@@ -7,6 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHost, type Host } from '../../src/host/host.ts';
 import { workspaceEntries } from '../../src/workspace/workspace-entry.ts';
+import { removeHome } from '../remove-home.ts';
 import { COMMAND } from './program.ts';
 import { Tree } from './tree.ts';
 
@@ -18,7 +19,7 @@ beforeEach(() => {
   home = join(tree.dir, 'home');
   mkdirSync(home);
 });
-afterEach(() => tree.remove());
+afterEach(() => removeHome(tree.dir));
 
 function configure(config: unknown): void {
   writeFileSync(join(home, 'config.json'), JSON.stringify(config));
