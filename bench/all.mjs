@@ -22,7 +22,7 @@ import { tables, withChart, withTables } from './tables.mjs';
 
 const GROUPS = {
   calls: ['calls.mjs', 'http-transport.mjs'],
-  start: ['start.mjs', 'cached-start.mjs'],
+  start: ['start.mjs', 'cached-start.mjs', 'npx-start.mjs'],
   commands: ['startup.mjs', 'one-shot.mjs'],
   gateway: ['gateway.mjs', 'gateway-start.mjs', 'first-list.mjs', 'gateway-clients.mjs'],
   daemon: ['daemon.mjs'],

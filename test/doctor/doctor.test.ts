@@ -48,14 +48,15 @@ describe('UI-4: doctor', () => {
   it('of an empty place finds no problems, and shows the next step', async () => {
     const { status, stdout, stderr } = await place.run(['doctor'], elsewhere());
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout.split('\n')).toEqual([
+    // Other programs on the machine may have left processes; another test is about those.
+    const lines = stdout.split('\n').filter((line) => !/orphaned|without a host|them with ps/.test(line));
+    expect(lines).toEqual([
       `✔ Node ${process.versions.node}`,
       '✔ There is no configuration file yet',
       '  hint: Add a server with plugboard add, or import those of other agents with plugboard import.',
       expect.stringMatching(/^✔ <home> /),
       '✔ PLUGBOARD_CREDENTIALS is set: logins are stored in <home>/credentials.json (mode 0600)',
       '✔ The daemon is not running; it is started when needed',
-      expect.stringMatching(/^[✔!] /),
       '',
       expect.stringMatching(/^No problems found(?:, 1 suggestion)?\.$/),
       '',
