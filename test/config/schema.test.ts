@@ -47,7 +47,7 @@ describe('the JSON Schemas that ship', () => {
           'toolTimeoutMs',
         ],
         ...['maxTotalMs', 'enabledTools', 'disabledTools', 'approval', 'trusted', 'tools', 'maxOutputTokens'],
-        ...['alwaysLoad', 'lifecycle', 'shared', 'sandbox', 'pins'],
+        ...['alwaysLoad', 'lifecycle', 'shared', 'sandbox', 'pins', 'directStart', 'npxCheckMs'],
       ].sort(),
     );
   });
