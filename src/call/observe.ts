@@ -2,7 +2,6 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
-import { shapeOf } from './audit-log.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import { toolOf } from './resolved-call.ts';
 import type { ShapedResult } from './shape.ts';
@@ -40,11 +39,11 @@ function end(
   const ms = ticksOf(context.clock) - started.ticks;
   context.events.emit('call.end', code === undefined ? { id, outcome, ms } : { id, outcome, ms, code });
   context.audit.record({
-    time: new Date(started.at),
+    at: started.at,
     session: call.session.id,
     server: tool.server,
     tool: tool.tool,
-    arguments: shapeOf(call.arguments),
+    arguments: call.arguments,
     decision: call.decision ?? 'none',
     outcome,
     ms,

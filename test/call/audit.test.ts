@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAuditLog, shapeOf } from '../../src/call/audit-log.ts';
+import { createAuditFile } from '../../src/call/audit-file.ts';
+import { type AuditedCall, createAuditLine, shapeText } from '../../src/call/audit-line.ts';
 import { createGate, fakeClock, scriptedServer } from '../../src/testing/index.ts';
 import { failure } from '../world/failure.ts';
 import { scratch, scriptedHost } from '../world/scripted-host.ts';
@@ -109,17 +111,56 @@ describe('CAL-6: the audit log', () => {
   });
 
   it('a shape is bounded, however wide and deep the arguments are', () => {
+    const shapeOf = (value: unknown): unknown => JSON.parse(shapeText(value));
     const wide = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, at]));
-    expect(Object.keys(shapeOf(wide))).toHaveLength(21);
+    expect(Object.entries(shapeOf(wide) as object).slice(19)).toEqual([
+      ['k19', 'number'],
+      ['…', '10 more'],
+    ]);
     expect(shapeOf({ a: { b: { c: { d: { e: 1 } } } } })).toEqual({ a: { b: { c: 'object(1)' } } });
     expect(shapeOf({ ['k'.repeat(1_000)]: 1 })).toEqual({ ['k'.repeat(64)]: 'number' });
-    expect(JSON.stringify(shapeOf(JSON.parse('{"__proto__":{"a":1}}')))).toBe('{"__proto__":{"a":"number"}}');
+    expect(shapeText(JSON.parse('{"__proto__":{"a":1}}'))).toBe('{"__proto__":{"a":"number"}}');
+    expect([{}, [], 'a', null, undefined, 1n, () => 1].map((value) => shapeText(value))).toEqual([
+      '{}',
+      ...['array(0)', 'string(1)', 'null', 'undefined', 'bigint', 'function'].map((each) => `"${each}"`),
+    ]);
+  });
+
+  it('a line is what JSON.stringify would write, whatever names contain, at any time', () => {
+    const lineOf = createAuditLine();
+    const text = fc.string({ unit: 'binary', maxLength: 20 });
+    const call = fc.record({
+      at: fc.integer({ min: 0, max: 4_102_444_800_000 }),
+      session: text,
+      server: text,
+      tool: text,
+      arguments: fc.dictionary(text, fc.oneof(fc.string(), fc.integer(), fc.constant(null))),
+      decision: text,
+      outcome: fc.constantFrom('ok', 'denied'),
+      ms: fc.nat(),
+      code: fc.constantFrom(undefined, 'DENIED'),
+      bytes: fc.option(fc.nat(), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(call, (given) => {
+        const { at, arguments: args, ...rest } = given as AuditedCall;
+        const shape = JSON.parse(shapeText(args));
+        const line = lineOf(given as AuditedCall);
+        const { time, arguments: written, ...others } = JSON.parse(line);
+        expect({ time, written, others }).toEqual({
+          time: new Date(at).toISOString(),
+          written: shape,
+          others: JSON.parse(JSON.stringify(rest)),
+        });
+        expect(line).not.toContain('\n');
+      }),
+    );
   });
 
   it('is rotated when it has grown, and keeps five old ones', async () => {
     const dir = scratch();
     const file = join(dir, 'audit.jsonl');
-    const log = createAuditLog({
+    const log = createAuditFile({
       file,
       lockDir: join(dir, 'locks'),
       clock: fakeClock(),
@@ -127,7 +168,7 @@ describe('CAL-6: the audit log', () => {
     });
     for (let round = 0; round < 8; round += 1) {
       writeFileSync(file, `${'x'.repeat(10 * 1024 * 1024)}\n`);
-      log.record({ round });
+      log.add(`{"round":${round}}`);
       await log.flush();
     }
     expect(
@@ -143,9 +184,9 @@ describe('CAL-6: the audit log', () => {
     const dir = scratch();
     const file = join(dir, 'audit.jsonl');
     const clock = fakeClock();
-    const log = createAuditLog({ file, lockDir: join(dir, 'locks'), clock, failed: expect.fail });
-    log.record({ a: 1 });
-    log.record({ a: 2 });
+    const log = createAuditFile({ file, lockDir: join(dir, 'locks'), clock, failed: expect.fail });
+    log.add('{"a":1}');
+    log.add('{"a":2}');
     expect(clock.pending).toBe(1);
     await clock.advance(250);
     await log.flush();
@@ -155,19 +196,19 @@ describe('CAL-6: the audit log', () => {
   it('a flush of nothing, and lines that come during a write, lose nothing', async () => {
     const dir = scratch();
     const file = join(dir, 'new', 'audit.jsonl');
-    const log = createAuditLog({
+    const log = createAuditFile({
       file,
       lockDir: join(dir, 'locks'),
       clock: fakeClock(),
       failed: expect.fail,
     });
     await log.flush();
-    log.record({ a: 1 });
+    log.add('{"a":1}');
     const first = log.flush();
-    log.record({ a: 2 });
+    log.add('{"a":2}');
     await first;
     await log.flush();
-    log.record({ a: 3 });
+    log.add('{"a":3}');
     await log.flush();
     expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"a":2}\n{"a":3}\n');
   });

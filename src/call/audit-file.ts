@@ -1,0 +1,128 @@
+/** Writes the lines of `audit.jsonl`: in batches, behind the calls, and rotated. */
+
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { withFileLock } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+
+const FLUSH_AFTER_MS = 250;
+const CHUNK_BYTES: number = 64 * 1024;
+/** UTF-8 needs at most this many bytes for a character of a string. */
+const MAX_BYTES_PER_CHAR = 3;
+/** Bounds memory if the disk hangs. */
+const MAX_WAITING_BYTES: number = 16 * 1024 * 1024;
+const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
+const KEPT_FILES = 5;
+
+export interface AuditFile {
+  /** Adds a line, given without its line break. */
+  add(line: string): void;
+  /** Writes all pending lines. */
+  flush(): Promise<void>;
+}
+
+export interface AuditFileOptions {
+  readonly file: string;
+  readonly lockDir: string;
+  readonly clock: Clock;
+  /** Called once if lines cannot be written: an audit log must not fail silently. */
+  readonly failed: (message: string) => void;
+}
+
+export function createAuditFile(options: AuditFileOptions): AuditFile {
+  const { file, clock } = options;
+  /** Lines are copied into it: thousands of strings that wait for the disk would cost the garbage collector more. */
+  let chunk: Buffer | undefined;
+  let filled = 0;
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let cancelTimer: (() => void) | undefined;
+  let writing: Promise<void> | undefined;
+  let isReported = false;
+
+  const reportFailure = (why: string): void => {
+    if (!isReported) options.failed(`${file} cannot be written: ${why}`);
+    isReported = true;
+  };
+
+  const write = async (bytes: Buffer): Promise<void> => {
+    try {
+      const size = await append(file, bytes);
+      if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
+    } catch (error) {
+      reportFailure(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  /** One write at a time; lines that arrive during it are written by the next. */
+  const writeAll = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const bytes = Buffer.concat(waiting);
+      waiting = [];
+      waitingBytes = 0;
+      await write(bytes);
+    }
+    writing = undefined;
+  };
+
+  const queue = (bytes: Buffer): void => {
+    waiting.push(bytes);
+    waitingBytes += bytes.length;
+    writing ??= writeAll();
+  };
+
+  const emptyChunk = (): void => {
+    if (chunk !== undefined && filled > 0) queue(Buffer.from(chunk.subarray(0, filled)));
+    filled = 0;
+  };
+
+  const flush = (): Promise<void> => {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    emptyChunk();
+    return writing ?? Promise.resolve();
+  };
+
+  return {
+    add(line) {
+      if (waitingBytes > MAX_WAITING_BYTES)
+        return reportFailure('it takes longer than calls do, and lines were left out');
+      cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
+      const most = (line.length + 1) * MAX_BYTES_PER_CHAR;
+      if (filled + most > CHUNK_BYTES) emptyChunk();
+      chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      if (most > CHUNK_BYTES) queue(Buffer.from(`${line}\n`));
+      else filled += chunk.write(`${line}\n`, filled);
+    },
+    flush,
+  };
+}
+
+/** Appends to the file and returns its size; creates the folder if it is missing. */
+async function append(file: string, bytes: Buffer): Promise<number> {
+  // Opened each time: another process may have rotated the file since.
+  const openFile = (): Promise<FileHandle> => open(file, 'a', 0o600);
+  const handle = await openFile().catch(async (error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await makeFolder(dirname(file), 0o700);
+    return openFile();
+  });
+  try {
+    await handle.appendFile(bytes);
+    return (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Runs under the lock, and only if no other process has rotated the file in between. */
+async function rotate(file: string): Promise<void> {
+  const now = await stat(file).catch(() => undefined);
+  if (now === undefined || now.size <= ROTATE_AT_BYTES) return;
+  for (let kept = KEPT_FILES - 1; kept >= 1; kept -= 1) {
+    await rename(`${file}.${kept}`, `${file}.${kept + 1}`).catch(() => {});
+  }
+  await rename(file, `${file}.1`);
+}

@@ -1,0 +1,84 @@
+/**
+ * Writes the line of one call for the audit log, as JSON text: with the shape of its arguments, never their values.
+ *
+ * Every call pays for it, so the text is built directly: an object, a Date and `JSON.stringify` cost three times as
+ * much.
+ */
+
+import type { PlugboardError } from '../errors.ts';
+import type { Outcome } from './observe.ts';
+
+const MAX_DEPTH = 3;
+const MAX_KEYS = 20;
+const MAX_KEY_CHARS = 64;
+const SECOND_MS = 1_000;
+const MAX_QUOTED = 1_000;
+
+export interface AuditedCall {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly session: string;
+  readonly server: string;
+  readonly tool: string;
+  readonly arguments: unknown;
+  readonly decision: string;
+  readonly outcome: Outcome;
+  readonly ms: number;
+  readonly code?: PlugboardError['code'] | undefined;
+  readonly bytes?: number | undefined;
+}
+
+/** Returns a function that writes lines; it remembers texts that occur in many of them. */
+export function createAuditLine(): (call: AuditedCall) => string {
+  const timeOf = createTimeText();
+  const quoted = createQuoted();
+  return ({ at, session, server, tool, arguments: args, decision, outcome, ms, code, bytes }) => {
+    const who = `{"time":"${timeOf(at)}","session":${quoted(session)},"server":${quoted(server)},"tool":${quoted(tool)}`;
+    const how = `,"arguments":${shapeText(args)},"decision":${quoted(decision)},"outcome":"${outcome}","ms":${ms}`;
+    const failed = code === undefined ? '' : `,"code":"${code}"`;
+    return `${who}${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
+  };
+}
+
+/** Returns the shape of a value as JSON: `{ path: 'a.md', lines: [1, 2] }` is `{"path":"string(4)","lines":"array(2)"}`. */
+export function shapeText(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return `"string(${value.length})"`;
+  if (Array.isArray(value)) return `"array(${value.length})"`;
+  if (typeof value !== 'object' || value === null) return value === null ? '"null"' : `"${typeof value}"`;
+  const members = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(members);
+  if (depth === MAX_DEPTH) return `"object(${keys.length})"`;
+  let text = '{';
+  for (const key of keys.length > MAX_KEYS ? keys.slice(0, MAX_KEYS) : keys) {
+    const name = JSON.stringify(key.length > MAX_KEY_CHARS ? key.slice(0, MAX_KEY_CHARS) : key);
+    text += `${text === '{' ? '' : ','}${name}:${shapeText(members[key], depth + 1)}`;
+  }
+  return keys.length > MAX_KEYS ? `${text},"…":"${keys.length - MAX_KEYS} more"}` : `${text}}`;
+}
+
+/** ISO 8601; the part before the milliseconds is kept for a second. */
+function createTimeText(): (at: number) => string {
+  let second = Number.NaN;
+  let prefix = '';
+  return (at) => {
+    const now = Math.floor(at / SECOND_MS);
+    if (now !== second) {
+      second = now;
+      prefix = new Date(now * SECOND_MS).toISOString().slice(0, -'000Z'.length);
+    }
+    return `${prefix}${String(Math.floor(at) - now * SECOND_MS).padStart(3, '0')}Z`;
+  };
+}
+
+/** JSON strings of names, of which there are few. */
+function createQuoted(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    if (known.size === MAX_QUOTED) known.clear();
+    const made = JSON.stringify(text);
+    known.set(text, made);
+    return made;
+  };
+}
