@@ -98,15 +98,15 @@ server of the [kit](kit.md) as a process. The provider refuses what the real one
 media types that it does not take, media in messages that take text only. Requests that consist of an adapter's own output are also compiled
 against the types that providers publish in \`openai\`, \`@anthropic-ai/sdk\` and \`@google/genai\`. No framework may print a warning.
 
-| column       | the agent                                                                                                    |
-| ------------ | ------------------------------------------------------------------------------------------------------------ |
-| plain        | calls a tool of the server                                                                                   |
-| own tools    | has a tool of its author next to those of the host, in the framework's usual way, and calls both in one turn |
-| search       | finds a tool with \`tool_search\` and calls it, next to its own tool                                           |
-| approval     | is allowed a call once, and then denied it                                                                   |
-| form         | calls a tool that asks the person by a form                                                                  |
-| image        | gets a PNG, which the model is shown or has as a file, and an SVG, which is a file; the conversation goes on |
-| error        | gets a tool's failure, marked as one; the conversation goes on                                               |
-| cancel       | is stopped while a tool runs, and the call at the server ends                                                |
-| two sessions | runs twice at once over one host, and each asks its own person                                               |
+| column       | the agent                                                                                                      |
+| ------------ | -------------------------------------------------------------------------------------------------------------- |
+| plain        | calls a tool of the server                                                                                     |
+| own tools    | has a tool of its author next to those of the host, in the framework's usual way, and calls both in one turn   |
+| search       | finds a tool with \`tool_search\` and calls it, next to its own tool                                             |
+| approval     | is allowed a call once, and then denied it                                                                     |
+| form         | calls a tool that asks the person by a form                                                                    |
+| image        | gets a PNG, which the model is shown or has as a file, and an SVG, which is a file; the conversation continues |
+| error        | gets a tool's failure, marked as one; the conversation continues                                               |
+| cancel       | is stopped while a tool runs, and the call at the server ends                                                  |
+| two sessions | runs twice at once over one host, and each asks its own person                                                 |
 `;
