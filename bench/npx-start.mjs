@@ -4,12 +4,12 @@
  * After `npm run build`: node bench/npx-start.mjs [rounds]
  */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeMachine, interleave, roundsOf, table } from './rounds.mjs';
+import { describeMachine, interleave, numberPrintedBy, roundsOf, table } from './rounds.mjs';
 
 const ROUNDS = roundsOf(process.argv[2], 7);
 /** Bare names, which npx looks up in the registry at every start. They start without a key or a network. */
@@ -94,17 +94,7 @@ for (const [name] of PACKAGES)
 async function measure({ role: wanted }) {
   const home = join(work, wanted);
   mkdirSync(home, { recursive: true });
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
-    env: { ...env, BENCH_CLIENT: wanted, BENCH_HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk;
-  });
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${wanted} ended with ${code}`);
-  return Number(text);
+  return numberPrintedBy(fileURLToPath(import.meta.url), { ...env, BENCH_CLIENT: wanted, BENCH_HOME: home });
 }
 
 const base = 'npx, SDK v2 clients';

@@ -1,5 +1,6 @@
 /** Interleaved rounds, medians, spread and ratios: what all benches here have in common. */
 
+import { spawn } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { record } from './records.mjs';
 
@@ -82,6 +83,18 @@ export function table(title, results, { base, unit, digits = 0, goals = {}, head
     const figure = { measure, name, value: median(values), unit, spread, ratio: median(ratios), base };
     record({ ...figure, goal: goals[name], headline });
   }
+}
+
+/** Runs a program in a process of its own, and returns the number that it prints. */
+export async function numberPrintedBy(file, env) {
+  const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${file} ended with ${code}`);
+  return Number(text);
 }
 
 /** `--quick` is for whether a bench works, not for what things cost. */

@@ -4,13 +4,12 @@
  * the SDK, each client in a process of its own, so that loading counts. After `npm run build`: node bench/start.mjs [rounds]
  */
 
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { moduleUrl, opened, sdkV1Url } from './peers.mjs';
-import { describeMachine, interleave, roundsOf, table } from './rounds.mjs';
+import { describeMachine, interleave, numberPrintedBy, roundsOf, table } from './rounds.mjs';
 
 /** How many servers, and how many rounds of them fit into the time of a bench. */
 const SIZES = [
@@ -122,17 +121,8 @@ if (role !== undefined) {
 
 async function measure({ role: wanted, servers, home, modules = '' }) {
   const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
-    env: { ...env, BENCH_CLIENT: wanted, BENCH_HOME: home, BENCH_SERVERS: servers, BENCH_MODULES: modules },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk;
-  });
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`${wanted} ended with ${code}`);
-  return Number(text);
+  const own = { BENCH_CLIENT: wanted, BENCH_HOME: home, BENCH_SERVERS: servers, BENCH_MODULES: modules };
+  return numberPrintedBy(fileURLToPath(import.meta.url), { ...env, ...own });
 }
 
 console.log(describeMachine());
