@@ -34,9 +34,9 @@ export interface AuditFileOptions {
 export function createAuditFile(options: AuditFileOptions): AuditFile {
   const { file, clock } = options;
   /** Lines are copied into it: thousands of strings that wait for the disk would cost the garbage collector more. */
-  let chunk: Buffer | undefined;
+  let chunk: Uint8Array | undefined;
   let filled = 0;
-  let waiting: Buffer[] = [];
+  let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
   let cancelTimer: (() => void) | undefined;
   let writing: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export function createAuditFile(options: AuditFileOptions): AuditFile {
     isReported = true;
   };
 
-  const write = async (bytes: Buffer): Promise<void> => {
+  const write = async (bytes: Uint8Array): Promise<void> => {
     try {
       const size = await append(file, bytes);
       if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
@@ -59,7 +59,7 @@ export function createAuditFile(options: AuditFileOptions): AuditFile {
   /** One write at a time; lines that arrive during it are written by the next. */
   const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const bytes = Buffer.concat(waiting);
+      const bytes = joined(waiting);
       waiting = [];
       waitingBytes = 0;
       await write(bytes);
@@ -67,14 +67,14 @@ export function createAuditFile(options: AuditFileOptions): AuditFile {
     writing = undefined;
   };
 
-  const queue = (bytes: Buffer): void => {
+  const queue = (bytes: Uint8Array): void => {
     waiting.push(bytes);
     waitingBytes += bytes.length;
     writing ??= writeAll();
   };
 
   const emptyChunk = (): void => {
-    if (chunk !== undefined && filled > 0) queue(Buffer.from(chunk.subarray(0, filled)));
+    if (chunk !== undefined && filled > 0) queue(chunk.slice(0, filled));
     filled = 0;
   };
 
@@ -92,16 +92,30 @@ export function createAuditFile(options: AuditFileOptions): AuditFile {
       cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
       const most = (line.length + 1) * MAX_BYTES_PER_CHAR;
       if (filled + most > CHUNK_BYTES) emptyChunk();
-      chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      if (most > CHUNK_BYTES) queue(Buffer.from(`${line}\n`));
-      else filled += chunk.write(`${line}\n`, filled);
+      chunk ??= new Uint8Array(CHUNK_BYTES);
+      if (most > CHUNK_BYTES) queue(encoder.encode(`${line}\n`));
+      else filled += encoder.encodeInto(`${line}\n`, chunk.subarray(filled)).written;
     },
     flush,
   };
 }
 
+const encoder = new TextEncoder();
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(), ...others] = parts;
+  if (others.length === 0) return first;
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 /** Appends to the file and returns its size; creates the folder if it is missing. */
-async function append(file: string, bytes: Buffer): Promise<number> {
+async function append(file: string, bytes: Uint8Array): Promise<number> {
   // Opened each time: another process may have rotated the file since.
   const openFile = (): Promise<FileHandle> => open(file, 'a', 0o600);
   const handle = await openFile().catch(async (error: unknown) => {
