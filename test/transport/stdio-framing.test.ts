@@ -67,6 +67,27 @@ describe('the frame decoder', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
+  it('F13: joins long lines from pieces of any size, with characters that pieces split', () => {
+    const kilobyte = 1024;
+    for (const [bytes, sizes] of [
+      [200 * kilobyte, [7]],
+      [200 * kilobyte, [1, 20 * kilobyte, 3, 40 * kilobyte]],
+      [300 * kilobyte, [64 * kilobyte]],
+      [9 * 1024 * kilobyte, [64 * kilobyte, 100]],
+      [9 * 1024 * kilobyte, [8 * 1024 * kilobyte]],
+    ] as const) {
+      for (const part of ['ab\\n', 'aé€😀']) {
+        const text = part.repeat(bytes / Buffer.byteLength(part));
+        const frames = [{ id: 1, text }, { id: 2 }, { id: 3, text: 'short' }];
+        const all = Buffer.from(frames.map((frame) => `${JSON.stringify(frame)}\n`).join(''));
+        const cuts: number[] = [];
+        for (let left = all.length; left > 0; left -= cuts.at(-1) ?? 0)
+          cuts.push(sizes[cuts.length % sizes.length] ?? 1);
+        expect(decode(cut(all, cuts))).toEqual(frames.map((frame) => ['message', frame]));
+      }
+    }
+  });
+
   it('F14: no bytes at all make it throw', () => {
     const property = fc.property(
       fc.uint8Array({ maxLength: 300 }),
