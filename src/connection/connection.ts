@@ -18,7 +18,7 @@ import type { LogLevel } from './log-levels.ts';
 import { openServer, type Phase } from './open.ts';
 import type { Params, RequestOptions } from './peer.ts';
 import { absenceOf, byRequest, gone, refusalOf, startTimeout } from './reasons.ts';
-import { type AnswerQuestion, requestWithRounds } from './rounds.ts';
+import { type AnswerQuestion, asksForInput, finishRounds } from './rounds.ts';
 import { type ConnectionState, transition } from './state.ts';
 
 /** A start in progress. Once aborted it is ending, and a new start may follow it. */
@@ -118,20 +118,52 @@ export class Connection {
    * Sends one request to the server and connects first if necessary. Repeats it once if the server never received it or
    * has forgotten our session; never otherwise.
    */
-  async request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
-    for (let repeated = false; ; repeated = true) {
-      const live = this.#live ?? (await whileOpen(options, options.until, (signal) => this.#need(signal)));
-      if (live.levelSet !== undefined) await live.levelSet;
-      live.begin();
-      try {
-        return await requestWithRounds(live.peer, method, params, options, this.#answer);
-      } catch (thrown) {
-        const error = forServer(asPlugboardError(thrown), this.name);
-        if (repeated || !this.#canRepeat(live, error)) throw error;
-      } finally {
-        live.end();
+  request(method: string, params: Params, options: RequestOptions = {}): Promise<unknown> {
+    const live = this.#live;
+    return live === undefined || live.levelSet !== undefined
+      ? this.#requestLater(method, params, options)
+      : this.#requestNow(live, method, params, options);
+  }
+
+  async #requestLater(
+    method: string,
+    params: Params,
+    options: RequestOptions,
+    repeated?: true,
+  ): Promise<unknown> {
+    const live = this.#live ?? (await whileOpen(options, options.until, (signal) => this.#need(signal)));
+    if (live.levelSet !== undefined) await live.levelSet;
+    return this.#requestNow(live, method, params, options, repeated);
+  }
+
+  /** Without `async`: every call takes this path, and each promise on it has a cost. */
+  #requestNow(
+    live: Live,
+    method: string,
+    params: Params,
+    options: RequestOptions,
+    repeated?: true,
+  ): Promise<unknown> {
+    const { peer } = live;
+    const startedAt = peer.now();
+    const failed = (thrown: unknown): Promise<unknown> => {
+      live.end();
+      const error = forServer(asPlugboardError(thrown), this.name);
+      if (repeated === true || !this.#canRepeat(live, error)) throw error;
+      return this.#requestLater(method, params, options, true);
+    };
+    live.begin();
+    return peer.request(method, params, options).then((first) => {
+      if (asksForInput(first)) {
+        const asking = { method, params, options, answer: this.#answer, startedAt, first };
+        return finishRounds(peer, asking).then((result) => {
+          live.end();
+          return result;
+        }, failed);
       }
-    }
+      live.end();
+      return first;
+    }, failed);
   }
 
   /** Sends a notification and connects first if necessary; resolves when it is sent. */

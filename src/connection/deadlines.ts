@@ -15,57 +15,46 @@ export interface Deadline {
 
 export class Deadlines<T extends Deadline> {
   readonly #clock: Clock;
+  readonly #waiting: () => Iterable<T>;
   readonly #expire: (deadline: T) => void;
-  readonly #waiting = new Set<T>();
   #firesAt = Number.POSITIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(clock: Clock, expire: (deadline: T) => void) {
+  /** `waiting` returns everything that has not ended; it is read when the timer fires, not for each call. */
+  constructor(clock: Clock, waiting: () => Iterable<T>, expire: (deadline: T) => void) {
     this.#clock = clock;
+    this.#waiting = waiting;
     this.#expire = expire;
   }
 
-  add(deadline: T): void {
-    this.#waiting.add(deadline);
-    if (deadline.at < this.#firesAt) this.#arm(deadline.at);
+  /** Sets the timer for a new deadline. When one ends, the timer is kept: a sweep that finds nothing due costs less. */
+  add({ at }: T): void {
+    if (at < this.#firesAt) this.#arm(at);
   }
 
-  remove(deadline: T): void {
-    // The timer is kept: setting a timer per call costs more than a sweep that finds nothing due.
-    this.#waiting.delete(deadline);
-  }
-
-  clear(): void {
-    this.#waiting.clear();
-    this.#disarm();
-  }
-
-  #arm(at: number): void {
-    this.#disarm();
-    if (!Number.isFinite(at)) return;
-    this.#firesAt = at;
-    this.#cancelTimer = this.#clock.after(at - ticksOf(this.#clock), () => this.#sweep());
-  }
-
-  #disarm(): void {
+  /** Stops the timer; `resume` starts it again. */
+  pause(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#firesAt = Number.POSITIVE_INFINITY;
   }
 
+  resume(): void {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#waiting()) next = Math.min(next, at);
+    if (next < this.#firesAt) this.#arm(next);
+  }
+
+  #arm(at: number): void {
+    this.pause();
+    this.#firesAt = at;
+    this.#cancelTimer = this.#clock.after(at - ticksOf(this.#clock), () => this.#sweep());
+  }
+
   #sweep(): void {
     const now = ticksOf(this.#clock);
-    this.#disarm();
-    const due: T[] = [];
-    let next = Number.POSITIVE_INFINITY;
-    for (const deadline of this.#waiting) {
-      if (deadline.at <= now) due.push(deadline);
-      else if (deadline.at < next) next = deadline.at;
-    }
-    for (const deadline of due) {
-      this.#waiting.delete(deadline);
-      this.#expire(deadline);
-    }
-    if (next < this.#firesAt) this.#arm(next);
+    this.pause();
+    for (const deadline of [...this.#waiting()].filter(({ at }) => at <= now)) this.#expire(deadline);
+    this.resume();
   }
 }

@@ -17,7 +17,7 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_METHOD_NOT_FOUND,
 } from '../lib/json-rpc.ts';
-import type { Notice, Receiver, SendOptions, Transport } from '../transport/contract.ts';
+import { type Notice, type Receiver, SENT, type SendOptions, type Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { type HandedOn, metaFor } from './handed-on.ts';
 import { readProgress, rpcError, serverMessage, unknownResultType } from './rpc-error.ts';
@@ -54,6 +54,8 @@ export interface RequestOptions extends Cancellable {
   /** Called with the request id before the request is sent. */
   readonly onSent?: ((id: number) => void) | undefined;
 }
+
+const ALONE: SendOptions = { isAlone: true };
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -104,12 +106,18 @@ export class Peer implements Receiver {
   #pausedAt = 0;
   /** The `_meta` that modern servers require in every request; undefined in the legacy era. */
   #envelope: Params | undefined;
+  /** The same as JSON, without its braces. */
+  #envelopeText = '';
 
   constructor(transport: Transport, owner: PeerOwner, clock: Clock) {
     this.#transport = transport;
     this.#owner = owner;
     this.#clock = clock;
-    this.#deadlines = new Deadlines(clock, (pending) => this.#expire(pending));
+    this.#deadlines = new Deadlines(
+      clock,
+      () => this.#pending.values(),
+      (pending) => this.#expire(pending),
+    );
   }
 
   get transport(): Transport {
@@ -141,6 +149,7 @@ export class Peer implements Receiver {
   /** Switches to the modern era: every message carries this envelope in its `_meta`. */
   useEnvelope(envelope: Params | undefined): void {
     this.#envelope = envelope;
+    this.#envelopeText = envelope === undefined ? '' : JSON.stringify(envelope).slice(1, -1);
   }
 
   request(method: string, params: Params | undefined, options: RequestOptions = {}): Promise<unknown> {
@@ -168,7 +177,7 @@ export class Peer implements Receiver {
         reject,
       };
       this.#pending.set(id, pending);
-      if (Number.isFinite(pending.at) && this.#paused === 0) this.#deadlines.add(pending);
+      if (this.#paused === 0) this.#deadlines.add(pending);
       if (pending.stop !== undefined) {
         signal?.addEventListener('abort', pending.stop, { once: true });
         cancellation?.onCancel(pending.stop);
@@ -193,7 +202,7 @@ export class Peer implements Receiver {
   pauseClocks(): () => void {
     if (this.#paused++ === 0) {
       this.#pausedAt = ticksOf(this.#clock);
-      this.#deadlines.clear();
+      this.#deadlines.pause();
     }
     let resumed = false;
     return () => {
@@ -205,8 +214,8 @@ export class Peer implements Receiver {
         const stood = now - Math.max(this.#pausedAt, pending.startedAt);
         pending.totalAt += stood;
         pending.at = Math.min(pending.at + stood, pending.totalAt);
-        if (Number.isFinite(pending.at)) this.#deadlines.add(pending);
       }
+      this.#deadlines.resume();
     };
   }
 
@@ -265,7 +274,7 @@ export class Peer implements Receiver {
     for (const [until, takeBack] of this.#watched) until.offCancel(takeBack);
     this.#watched.clear();
     this.#over?.abort(this.#gone());
-    this.#deadlines.clear();
+    this.#deadlines.pause();
     this.#owner.closed(error);
   }
 
@@ -277,15 +286,48 @@ export class Peer implements Receiver {
 
   #send({ id, method, options, stream }: Pending, params: Params | undefined): void {
     const { headers, onProgress, handedOn } = options;
-    const decorated = this.#decorate(params, onProgress === undefined ? undefined : id, handedOn);
+    const progressToken = onProgress === undefined ? undefined : id;
+    const plain = this.#pending.size === 1 ? ALONE : undefined;
     const sendOptions: SendOptions | undefined =
-      stream === undefined && headers === undefined ? undefined : { signal: stream?.signal, headers };
-    this.#transport
-      .send({ jsonrpc: '2.0', id, method, params: decorated }, sendOptions)
-      .catch((error: unknown) => {
-        const pending = this.#pending.get(id);
-        if (pending !== undefined) this.#fail(pending, asPlugboardError(error, 'CONNECTION_LOST'));
-      });
+      stream === undefined && headers === undefined ? plain : { signal: stream?.signal, headers };
+    const text =
+      this.#transport.sendText === undefined || handedOn !== undefined
+        ? undefined
+        : this.#textOf(id, method, params, progressToken);
+    const sent =
+      text === undefined || this.#transport.sendText === undefined
+        ? this.#transport.send(
+            { jsonrpc: '2.0', id, method, params: this.#decorate(params, progressToken, handedOn) },
+            sendOptions,
+          )
+        : this.#transport.sendText(text, sendOptions);
+    if (sent === SENT) return;
+    sent.catch((error: unknown) => {
+      const pending = this.#pending.get(id);
+      if (pending !== undefined) this.#fail(pending, asPlugboardError(error, 'CONNECTION_LOST'));
+    });
+  }
+
+  /**
+   * Writes a request whose `_meta` is only ours: with text that is prepared for each connection, in half the time of
+   * building and serializing objects. Undefined if `_meta` has to be merged.
+   */
+  #textOf(
+    id: number,
+    method: string,
+    params: Params | undefined,
+    progressToken: number | undefined,
+  ): string | undefined {
+    if (params === undefined || params['_meta'] !== undefined) return undefined;
+    const rest = JSON.stringify(params);
+    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
+    const token = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
+    const meta =
+      this.#envelopeText === '' || token === ''
+        ? this.#envelopeText + token
+        : `${this.#envelopeText},${token}`;
+    if (meta === '') return `${head}${rest}}`;
+    return rest === '{}' ? `${head}{"_meta":{${meta}}}}` : `${head}{"_meta":{${meta}},${rest.slice(1)}}`;
   }
 
   #decorate(params: Params | undefined, progressToken?: number, handedOn?: HandedOn): Params {
@@ -315,7 +357,6 @@ export class Peer implements Receiver {
   #forget(pending: Pending): void {
     const { signal, cancellation } = pending.options;
     this.#pending.delete(pending.id);
-    this.#deadlines.remove(pending);
     if (this.#pending.size === 0 && this.#onIdle.length > 0)
       for (const wake of this.#onIdle.splice(0)) wake();
     if (pending.stop === undefined) return;

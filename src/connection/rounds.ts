@@ -22,7 +22,8 @@ export type AnswerQuestion = (
   owner?: object,
 ) => Promise<unknown>;
 
-export function requestWithRounds(
+/** Sends a request, and answers the questions of the server until its result arrives. */
+export async function requestWithRounds(
   peer: Peer,
   method: string,
   params: Params,
@@ -30,15 +31,13 @@ export function requestWithRounds(
   answer: AnswerQuestion,
 ): Promise<unknown> {
   const startedAt = peer.now();
-  return peer.request(method, params, options).then((result) =>
-    // The common case.
-    isInputRequired(result)
-      ? goOn(peer, { method, params, options, answer, startedAt, first: result })
-      : result,
-  );
+  const first = await peer.request(method, params, options);
+  return asksForInput(first)
+    ? finishRounds(peer, { method, params, options, answer, startedAt, first })
+    : first;
 }
 
-interface ServerWork {
+interface AskingRequest {
   readonly method: string;
   readonly params: Params;
   readonly options: RequestOptions;
@@ -47,12 +46,13 @@ interface ServerWork {
   readonly first: unknown;
 }
 
-async function goOn(peer: Peer, asking: ServerWork): Promise<unknown> {
+/** Answers the questions in a first response, and repeats the request until the result arrives. */
+export async function finishRounds(peer: Peer, asking: AskingRequest): Promise<unknown> {
   const { method, params, options, answer, startedAt } = asking;
   let result = asking.first;
   // The total limit applies to all rounds together; the time that a person takes to answer is excluded.
   let leftMs = (options.totalMs ?? Number.POSITIVE_INFINITY) - (peer.now() - startedAt);
-  for (let round = 0; isInputRequired(result); round += 1) {
+  for (let round = 0; asksForInput(result); round += 1) {
     if (round === MAX_ROUNDS) {
       throw new PlugboardError(
         'LIMIT_EXCEEDED',
@@ -77,7 +77,8 @@ async function goOn(peer: Peer, asking: ServerWork): Promise<unknown> {
   return result;
 }
 
-function isInputRequired(result: unknown): result is Record<string, unknown> {
+/** Whether a response has questions in place of a result. */
+export function asksForInput(result: unknown): result is Record<string, unknown> {
   return isRecord(result) && result['resultType'] === 'input_required';
 }
 

@@ -35,7 +35,12 @@ export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
   /** Additional headers for this request; transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** No other request is pending, so that waiting for more messages to send together would only take time. */
+  readonly isAlone?: boolean | undefined;
 }
+
+/** The promise of a message that was delivered at once: its sender needs no handler for a failure. */
+export const SENT: Promise<void> = Promise.resolve();
 
 /** The contract of every transport. */
 export interface Transport {
@@ -51,6 +56,8 @@ export interface Transport {
    * `detail.notSent` means that repeating it is safe.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
+  /** Like `send`, for a message that is serialized already. Transports that read members of messages do not have it. */
+  sendText?(message: string, options?: SendOptions): Promise<void>;
   /** Cleaned tail of the process's stderr, if there is a process. */
   stderr?(): string;
   /** A cleaned line of stdout that is not a message: the first one with a listening address, else the last one. */

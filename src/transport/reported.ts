@@ -8,13 +8,15 @@ import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { type Redact, redactError, redactMessage } from '../lib/redact.ts';
-import type { Receiver, SendOptions, Transport } from './contract.ts';
+import { type Receiver, SENT, type SendOptions, type Transport } from './contract.ts';
 import type { ServerLog } from './server-log.ts';
 
 const LEVEL = /^[a-z]{1,16}$/;
 
 export class ReportedTransport implements Transport {
   readonly kind: Transport['kind'];
+  /** Only if the inner transport has it. */
+  readonly sendText?: NonNullable<Transport['sendText']>;
   readonly #inner: Transport;
   readonly #log: ServerLog;
   readonly #redact: Redact | undefined;
@@ -25,6 +27,8 @@ export class ReportedTransport implements Transport {
     this.#inner = inner;
     this.#log = log;
     this.#redact = redact;
+    if (inner.sendText !== undefined)
+      this.sendText = (message, options) => this.#safely(inner.sendText?.(message, options) ?? SENT);
   }
 
   /** Read on each access: it depends on the protocol version, which is negotiated after the transport is created. */
@@ -70,8 +74,7 @@ export class ReportedTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
-    const sent = this.#inner.send(message, options);
-    return this.#redact === undefined ? sent : sent.catch((thrown) => Promise.reject(this.#safe(thrown)));
+    return this.#safely(this.#inner.send(message, options));
   }
 
   stderr(): string {
@@ -90,6 +93,11 @@ export class ReportedTransport implements Transport {
   async close(): Promise<void> {
     await this.#inner.close();
     this.#log.flush();
+  }
+
+  #safely(sent: Promise<void>): Promise<void> {
+    if (this.#redact === undefined || sent === SENT) return sent;
+    return sent.catch((thrown) => Promise.reject(this.#safe(thrown)));
   }
 
   #safe(thrown: unknown): PlugboardError {

@@ -2,6 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import { PlugboardError } from '../errors.ts';
+import { SENT } from './contract.ts';
 
 /** Bytes that may be queued for a slow server. A single larger message may still pass alone. */
 export const MAX_QUEUED_BYTES: number = 64 * 1024 * 1024;
@@ -11,8 +12,6 @@ interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: PlugboardError) => void;
 }
-
-const SENT: Promise<void> = Promise.resolve();
 
 export class Outbox {
   readonly #stream: Writable;
@@ -33,10 +32,15 @@ export class Outbox {
   }
 
   /** Resolves when the line is handed to the pipe; at once, as long as the server keeps up. */
-  send(line: string, signal: AbortSignal | undefined): Promise<void> {
+  send(line: string, signal: AbortSignal | undefined, isAlone = false): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (signal?.aborted) return Promise.reject(cancelled(signal));
     if (this.#full) return this.#wait(line, signal);
+    if (isAlone && this.#batch === '') {
+      // The server works while we finish our own bookkeeping.
+      this.#full = !this.#stream.write(line, 'utf8');
+      return SENT;
+    }
     this.#batch += line;
     if (!this.#scheduled) {
       this.#scheduled = true;

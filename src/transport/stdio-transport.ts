@@ -130,8 +130,12 @@ class StdioTransport implements Transport {
   }
 
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void> {
+    return this.sendText(JSON.stringify(message), options);
+  }
+
+  sendText(message: string, options?: SendOptions): Promise<void> {
     if (!this.#outbox) return Promise.reject(gone());
-    return this.#outbox.send(`${JSON.stringify(message)}\n`, options?.signal);
+    return this.#outbox.send(`${message}\n`, options?.signal, options?.isAlone);
   }
 
   stderr(): string {

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Peer, type PeerOwner } from '../../src/connection/peer.ts';
 import { PlugboardError } from '../../src/errors.ts';
 import type { JsonRpcMessage } from '../../src/lib/json-rpc.ts';
 import { type FakeClock, fakeClock, type MemoryTransport, memoryPair } from '../../src/testing/index.ts';
+import { SENT, type Transport } from '../../src/transport/contract.ts';
 import { collector } from '../testing/collector.ts';
 
 interface Bench {
@@ -45,7 +47,53 @@ const settled = (promise: Promise<unknown>): Promise<unknown> =>
     (error: PlugboardError) => ({ code: error.code, message: error.message }),
   );
 
+/** A transport that takes requests as objects, or as text. */
+function recording(takesText: boolean): { readonly transport: Transport; readonly sent: unknown[] } {
+  const sent: unknown[] = [];
+  const transport: Transport = {
+    kind: 'stdio',
+    streamPerRequest: false,
+    pid: undefined,
+    open: () => Promise.resolve(),
+    send: (message) => {
+      sent.push(JSON.parse(JSON.stringify(message)));
+      return SENT;
+    },
+    negotiated: () => {},
+    close: () => Promise.resolve(),
+  };
+  if (takesText)
+    transport.sendText = (text) => {
+      sent.push(JSON.parse(text));
+      return SENT;
+    };
+  return { transport, sent };
+}
+
 describe('peer', () => {
+  it('writes the same requests as text and as objects, in both eras', () => {
+    const meta = fc.option(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), { nil: undefined });
+    const params = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: undefined });
+    const method = fc.oneof(fc.constant('tools/call'), fc.string());
+    const property = fc.property(
+      ...[method, params, meta, fc.boolean(), meta],
+      (name, given, envelope, hasProgress, own) => {
+        const all = [true, false].map((takesText) => {
+          const { transport, sent } = recording(takesText);
+          const owner = { request: async () => ({}), notification() {}, closed() {}, notice() {} };
+          const peer = new Peer(transport, owner, fakeClock());
+          peer.useEnvelope(envelope);
+          const whole = own === undefined ? given : { ...given, _meta: own };
+          void peer.request(name, whole, hasProgress ? { onProgress: () => {} } : {});
+          return sent;
+        });
+        expect(all[0]).toEqual(all[1]);
+        expect(all[0]).toHaveLength(1);
+      },
+    );
+    fc.assert(property, { numRuns: 500 });
+  });
+
   // Protocol: 25-base-2, 25-base-5, 26-base-2, 26-base-5
   it('matches answers to requests, in any order, with ids as numbers or as strings', async () => {
     const { peer, far, heard } = await bench();
