@@ -8,7 +8,9 @@ import { withFileLock } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
 
 const FLUSH_AFTER_MS = 250;
-const CHUNK_BYTES: number = 64 * 1024;
+const CHUNK_BYTES: number = 256 * 1024;
+/** Records that are written as text together, so that most calls do not wait for it. */
+const MAX_PENDING = 64;
 /** UTF-8 needs at most this many bytes for a character of a string. */
 const MAX_BYTES_PER_CHAR = 3;
 /** Bounds memory if the disk hangs. */
@@ -16,9 +18,8 @@ const MAX_WAITING_BYTES: number = 16 * 1024 * 1024;
 const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
 const KEPT_FILES = 5;
 
-export interface AuditFile {
-  /** Adds a line, given without its line break. */
-  add(line: string): void;
+export interface AuditFile<T> {
+  add(record: T): void;
   /** Writes all pending lines. */
   flush(): Promise<void>;
 }
@@ -31,9 +32,11 @@ export interface AuditFileOptions {
   readonly failed: (message: string) => void;
 }
 
-export function createAuditFile(options: AuditFileOptions): AuditFile {
+/** `lineOf` returns the line of a record, without its line break. */
+export function createAuditFile<T>(options: AuditFileOptions, lineOf: (record: T) => string): AuditFile<T> {
   const { file, clock } = options;
-  /** Lines are copied into it: thousands of strings that wait for the disk would cost the garbage collector more. */
+  let pending: T[] = [];
+  /** Lines are copied into it: strings that wait for the disk would cost the garbage collector more. */
   let chunk: Uint8Array | undefined;
   let filled = 0;
   let waiting: Uint8Array[] = [];
@@ -78,23 +81,34 @@ export function createAuditFile(options: AuditFileOptions): AuditFile {
     filled = 0;
   };
 
+  const encodePending = (): void => {
+    let text = '';
+    for (const record of pending) text += `${lineOf(record)}\n`;
+    pending = [];
+    const most = text.length * MAX_BYTES_PER_CHAR;
+    if (filled + most > CHUNK_BYTES) emptyChunk();
+    if (most > CHUNK_BYTES) queue(encoder.encode(text));
+    else {
+      chunk ??= new Uint8Array(CHUNK_BYTES);
+      filled += encoder.encodeInto(text, chunk.subarray(filled)).written;
+    }
+  };
+
   const flush = (): Promise<void> => {
     cancelTimer?.();
     cancelTimer = undefined;
+    encodePending();
     emptyChunk();
     return writing ?? Promise.resolve();
   };
 
   return {
-    add(line) {
+    add(record) {
       if (waitingBytes > MAX_WAITING_BYTES)
         return reportFailure('it takes longer than calls do, and lines were left out');
       cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
-      const most = (line.length + 1) * MAX_BYTES_PER_CHAR;
-      if (filled + most > CHUNK_BYTES) emptyChunk();
-      chunk ??= new Uint8Array(CHUNK_BYTES);
-      if (most > CHUNK_BYTES) queue(encoder.encode(`${line}\n`));
-      else filled += encoder.encodeInto(`${line}\n`, chunk.subarray(filled)).written;
+      pending.push(record);
+      if (pending.length === MAX_PENDING) encodePending();
     },
     flush,
   };

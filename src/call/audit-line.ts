@@ -28,20 +28,46 @@ export interface AuditedCall {
   readonly bytes?: number | undefined;
 }
 
-/** Returns a function that writes lines; it remembers texts that occur in many of them. */
-export function createAuditLine(): (call: AuditedCall) => string {
+/** A call with the shape of its arguments, as JSON, in place of them. */
+export interface AuditRecord extends Omit<AuditedCall, 'arguments'> {
+  readonly shape: string;
+}
+
+interface AuditLine {
+  shapeOf(args: unknown): string;
+  lineOf(record: AuditRecord): string;
+}
+
+/** Returns functions that write shapes and lines; they remember texts that occur in many of them. */
+export function createAuditLine(): AuditLine {
   const timeOf = createTimeText();
   const quoted = createQuoted();
-  return ({ at, session, server, tool, arguments: args, decision, outcome, ms, code, bytes }) => {
-    const who = `{"time":"${timeOf(at)}","session":${quoted(session)},"server":${quoted(server)},"tool":${quoted(tool)}`;
-    const how = `,"arguments":${shapeText(args)},"decision":${quoted(decision)},"outcome":"${outcome}","ms":${ms}`;
-    const failed = code === undefined ? '' : `,"code":"${code}"`;
-    return `${who}${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
+  const whoOf = createWhoText(quoted);
+  return {
+    shapeOf: (args) => shapeText(args, quoted),
+    lineOf({ at, session, server, tool, shape, decision, outcome, ms, code, bytes }) {
+      const who = whoOf(session, server, tool);
+      const how = `"arguments":${shape},"decision":${quoted(decision)},"outcome":"${outcome}","ms":${ms}`;
+      const failed = code === undefined ? '' : `,"code":"${code}"`;
+      return `{"time":"${timeOf(at)}",${who},${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
+    },
+  };
+}
+
+/** The fields that say who called what; kept for the next call, which is mostly of the same tool. */
+function createWhoText(quoted: Quoted): (session: string, server: string, tool: string) => string {
+  let [lastSession, lastServer, lastTool, text] = ['', '', '', ''];
+  return (session, server, tool) => {
+    if (text === '' || session !== lastSession || server !== lastServer || tool !== lastTool) {
+      [lastSession, lastServer, lastTool] = [session, server, tool];
+      text = `"session":${quoted(session)},"server":${quoted(server)},"tool":${quoted(tool)}`;
+    }
+    return text;
   };
 }
 
 /** Returns the shape of a value as JSON: `{ path: 'a.md', lines: [1, 2] }` is `{"path":"string(4)","lines":"array(2)"}`. */
-export function shapeText(value: unknown, depth = 0): string {
+export function shapeText(value: unknown, quoted: Quoted = JSON.stringify, depth = 0): string {
   if (typeof value === 'string') return `"string(${value.length})"`;
   if (Array.isArray(value)) return `"array(${value.length})"`;
   if (typeof value !== 'object' || value === null) return value === null ? '"null"' : `"${typeof value}"`;
@@ -50,8 +76,8 @@ export function shapeText(value: unknown, depth = 0): string {
   if (depth === MAX_DEPTH) return `"object(${keys.length})"`;
   let text = '{';
   for (const key of keys.length > MAX_KEYS ? keys.slice(0, MAX_KEYS) : keys) {
-    const name = JSON.stringify(key.length > MAX_KEY_CHARS ? key.slice(0, MAX_KEY_CHARS) : key);
-    text += `${text === '{' ? '' : ','}${name}:${shapeText(members[key], depth + 1)}`;
+    const name = quoted(key.length > MAX_KEY_CHARS ? key.slice(0, MAX_KEY_CHARS) : key);
+    text += `${text === '{' ? '' : ','}${name}:${shapeText(members[key], quoted, depth + 1)}`;
   }
   return keys.length > MAX_KEYS ? `${text},"…":"${keys.length - MAX_KEYS} more"}` : `${text}}`;
 }
@@ -70,8 +96,11 @@ function createTimeText(): (at: number) => string {
   };
 }
 
+/** Returns a text as a JSON string. */
+type Quoted = (text: string) => string;
+
 /** JSON strings of names, of which there are few. */
-function createQuoted(): (text: string) => string {
+function createQuoted(): Quoted {
   const known = new Map<string, string>();
   return (text) => {
     const found = known.get(text);

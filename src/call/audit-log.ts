@@ -10,7 +10,12 @@ export interface AuditLog {
 }
 
 export function createAuditLog(options: AuditFileOptions): AuditLog {
-  const file = createAuditFile(options);
-  const lineOf = createAuditLine();
-  return { record: (call) => file.add(lineOf(call)), flush: () => file.flush() };
+  const { shapeOf, lineOf } = createAuditLine();
+  const file = createAuditFile(options, lineOf);
+  return {
+    // Arguments may be large, and the caller may change them: only their shape is kept.
+    record: ({ at, session, server, tool, arguments: args, decision, outcome, ms, code, bytes }) =>
+      file.add({ at, session, server, tool, shape: shapeOf(args), decision, outcome, ms, code, bytes }),
+    flush: () => file.flush(),
+  };
 }

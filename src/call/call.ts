@@ -76,7 +76,7 @@ export interface Call extends CallOptions {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly session: Session;
   /** Set by `resolve`; every later stage may rely on them. */
-  tool?: Tool;
+  tool?: Tool | undefined;
   connection?: Connection | undefined;
   /**
    * Set for the resource tools: the method that is sent in place of `tools/call`, and the names that rules are
@@ -85,7 +85,7 @@ export interface Call extends CallOptions {
   method?: string;
   names?: RuleNames;
   /** Set by `approve`: why the call was allowed or refused. */
-  decision?: string;
+  decision?: string | undefined;
   /** Number of sampling requests of its server so far. */
   samples?: number;
   /** Set by `invoke`: the server has reported progress. */
@@ -175,7 +175,8 @@ export interface CallContext {
   readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
   /** Called when hidden text was removed from a result; reported once for each place. */
   readonly hidden: HiddenReport;
-  readonly audit: AuditLog;
+  /** Undefined for a host without a home. */
+  readonly audit: AuditLog | undefined;
   /** Undefined unless the user enabled it. */
   readonly telemetry: Telemetry | undefined;
   /** Aborted when the host closes. */

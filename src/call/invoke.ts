@@ -1,11 +1,11 @@
 /** Pipeline stage: sends the call to its server, with its timeouts, and validates the response. */
 
-import { acceptCallResult } from '../catalog/accept-result.ts';
+import { acceptCallResult, type CallResult } from '../catalog/accept-result.ts';
 import { taskSupportOf } from '../catalog/catalog.ts';
 import { paramHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { limitFor } from '../config/limits.ts';
-import type { Negotiated } from '../connection/eras.ts';
+import type { Era, Negotiated } from '../connection/eras.ts';
 import type { Params } from '../connection/peer.ts';
 import { timeoutHint } from '../connection/reasons.ts';
 import { sandboxMeta } from '../connection/sandbox-state.ts';
@@ -14,45 +14,71 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { decideRetry } from '../lib/retry.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
-import type { Call, CallContext, Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { ForwardedTask, followCall } from './call-tasks.ts';
 import { resolvedCall } from './resolved-call.ts';
 
-export const invoke: Stage = (context) => async (call) => {
+export const invoke: Stage = (context) => (call) => {
   const { tool, connection } = resolvedCall(call);
   context.work.inFlight.begin(connection, call);
+  return send(context, call, tool).then(
+    (answer) => {
+      const { negotiated } = connection;
+      // Nearly every answer is a result.
+      if (negotiated !== undefined && createdTask(answer, negotiated.era) !== undefined)
+        return settled(context, call, () => taskResult(context, call, answer, negotiated.era));
+      const result = accepted(context, call, answer);
+      context.work.inFlight.end(connection, call);
+      return result;
+    },
+    (error: unknown) =>
+      settled(context, call, async () => {
+        const answer = await sendAgain(context, call, error).catch((failed: unknown) => {
+          throw context.closing.aborted ? hostClosedError(failed) : failed;
+        });
+        return taskResult(context, call, answer, connection.negotiated?.era);
+      }),
+  );
+};
+
+/** Ends the work of a call that needs more than one answer; its error names the tool. */
+async function settled(
+  context: CallContext,
+  call: Call,
+  act: () => ReturnType<Handler>,
+): ReturnType<Handler> {
   try {
-    let answer: unknown;
-    try {
-      answer = await send(context, call, tool);
-    } catch (error) {
-      answer = await sendAgain(context, call, error).catch((failed: unknown) => {
-        throw context.closing.aborted ? hostClosedError(failed) : failed;
-      });
-    }
-    const { negotiated } = connection;
-    const task = negotiated === undefined ? undefined : createdTask(answer, negotiated.era);
-    if (task !== undefined && negotiated !== undefined && call.task !== undefined) {
-      const { era } = negotiated;
-      // `createdTask` has validated it.
-      const created = { era, taskId: task.taskId, created: answer as Params };
-      return { content: [], isError: false, task: new ForwardedTask(context, call, call.task, created) };
-    }
-    const raw =
-      task === undefined || negotiated === undefined
-        ? answer
-        : await followCall(context, call, task, negotiated.era);
-    call.endProgress?.();
-    const { result, warnings } = acceptCallResult(raw, negotiated?.era);
-    for (const warning of warnings) context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
-    return result;
+    return await act();
   } catch (error) {
     call.endProgress?.();
     throw named(error, call);
   } finally {
-    context.work.inFlight.end(connection, call);
+    context.work.inFlight.end(resolvedCall(call).connection, call);
   }
-};
+}
+
+/** Returns the result of an answer that may be a task: followed here, or handed to a caller that follows it. */
+async function taskResult(
+  context: CallContext,
+  call: Call,
+  answer: unknown,
+  era: Era | undefined,
+): ReturnType<Handler> {
+  const task = era === undefined ? undefined : createdTask(answer, era);
+  if (task === undefined || era === undefined) return accepted(context, call, answer);
+  if (call.task === undefined) return accepted(context, call, await followCall(context, call, task, era));
+  // `createdTask` has validated it.
+  const created = { era, taskId: task.taskId, created: answer as Params };
+  return { content: [], isError: false, task: new ForwardedTask(context, call, call.task, created) };
+}
+
+function accepted(context: CallContext, call: Call, raw: unknown): CallResult {
+  const { tool, connection } = resolvedCall(call);
+  call.endProgress?.();
+  const { result, warnings } = acceptCallResult(raw, connection.negotiated?.era);
+  for (const warning of warnings) context.log(tool.server, 'warning', `${tool.tool}: ${warning}`);
+  return result;
+}
 
 /** Repeats a call once after the two errors that show that the server has not done anything yet. */
 async function sendAgain(context: CallContext, call: Call, error: unknown): Promise<unknown> {
@@ -83,7 +109,8 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = resolvedCall(call);
   // Asking a person and waiting for a turn take time, during which the tool may have changed.
   const held = context.catalog.snapshot.findHeld(tool.name);
-  if (held?.server === tool.server && held.tool === tool.tool) throw pinChanged(tool.server, tool.tool);
+  if (held?.server === tool.server && held.tool === tool.tool)
+    return Promise.reject(pinChanged(tool.server, tool.tool));
   const settings = context.settings();
   const { negotiated } = connection;
   const sandbox = negotiated === undefined ? undefined : sandboxMeta(negotiated, context.sandboxState());

@@ -2,29 +2,41 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
-import type { Call, CallContext, Stage } from './call.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { toolOf } from './resolved-call.ts';
 import type { ShapedResult } from './shape.ts';
 
-export const observe: Stage = (context, next) => async (call) => {
+export const observe: Stage = (context, next) => (call) => {
   const started = { at: context.clock.now(), ticks: ticksOf(context.clock) };
   const { id, session, ref } = call;
   const tool = toolOf(call);
-  const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
   const { events } = context;
-  events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
+  if (events.has('call.begin')) {
+    const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
+    events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
+  }
   if (events.has('call.arguments')) events.emit('call.arguments', { id, arguments: call.arguments });
-  try {
-    const result = await next(call);
+  const ended = (result: ShapedResult): ShapedResult => {
     if (events.has('call.result')) events.emit('call.result', { id, result });
     end(context, call, started, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result) });
     return result;
-  } catch (thrown) {
+  };
+  const failed = (thrown: unknown): never => {
     const error = asPlugboardError(thrown);
     end(context, call, started, outcomeOf(error), { code: error.code });
     throw error;
-  }
+  };
+  return attemptNext(next, call).then(ended, failed);
 };
+
+/** A stage that throws instead of rejecting fails its call like any other. */
+function attemptNext(next: Handler, call: Call): ReturnType<Handler> {
+  try {
+    return next(call);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
 
 function end(
   context: CallContext,
@@ -38,7 +50,7 @@ function end(
   const { code } = more;
   const ms = ticksOf(context.clock) - started.ticks;
   context.events.emit('call.end', code === undefined ? { id, outcome, ms } : { id, outcome, ms, code });
-  context.audit.record({
+  context.audit?.record({
     at: started.at,
     session: call.session.id,
     server: tool.server,

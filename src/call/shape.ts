@@ -26,8 +26,10 @@ export interface ShapedResult<T = unknown> extends CallResult {
   readonly task?: ForwardedTask;
 }
 
-export const shape: Stage = (context, next) => async (call) => {
-  const raw = await next(call);
+export const shape: Stage = (context, next) => (call) => next(call).then((raw) => shaped(context, call, raw));
+
+/** Returns a promise only if something has to be saved. */
+function shaped(context: CallContext, call: Call, raw: ShapedResult): ShapedResult | Promise<ShapedResult> {
   if (!call.session.forModel || raw.task !== undefined) return raw;
   const cleaned = cleanResult(raw);
   if (cleaned !== raw) {
@@ -35,7 +37,16 @@ export const shape: Stage = (context, next) => async (call) => {
     context.hidden(tool.server, `results of ${tool.tool}`);
   }
   const verdicts = verdictsOn(context, call, cleaned);
-  const result = verdicts === undefined ? cleaned : await withoutUnwanted(context, call, cleaned, verdicts);
+  return verdicts === undefined
+    ? withinLimit(context, call, cleaned)
+    : withoutUnwanted(context, call, cleaned, verdicts).then((result) => withinLimit(context, call, result));
+}
+
+function withinLimit(
+  context: CallContext,
+  call: Call,
+  result: CallResult,
+): ShapedResult | Promise<ShapedResult> {
   const cost = costOf(result);
   const max = maxTokensOf(context, call);
   if (cost.tokens > max) return cut(context, call, { result, cost, max });
@@ -44,7 +55,7 @@ export const shape: Stage = (context, next) => async (call) => {
     context.log(tool.server, 'warning', `${tool.tool} answered with about ${cost.tokens} tokens`);
   }
   return result;
-};
+}
 
 function maxTokensOf(context: CallContext, call: Call): number {
   const { entry } = resolvedCall(call);

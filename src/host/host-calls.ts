@@ -97,7 +97,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     },
     settled: () => collecting,
     async flush() {
-      await Promise.all([audit.flush(), searchUsage?.flush(), tasks.release()]);
+      await Promise.all([audit?.flush(), searchUsage?.flush(), tasks.release()]);
     },
   };
 }
@@ -154,9 +154,9 @@ function openTasks(core: HostCore): KeptTasks {
   });
 }
 
-function openAuditLog(core: HostCore): AuditLog {
+function openAuditLog(core: HostCore): AuditLog | undefined {
   const { home, clock } = core;
-  if (home.isNone) return { record: () => {}, flush: () => Promise.resolve() };
+  if (home.isNone) return undefined;
   return createAuditLog({
     file: home.audit,
     lockDir: join(home.run, 'locks'),

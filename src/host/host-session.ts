@@ -375,6 +375,10 @@ export class HostSession {
       viaCallTool,
       approved,
       keepsStructured,
+      // Set by stages; declared here, because members that are added later cost an allocation.
+      tool: undefined,
+      connection: undefined,
+      decision: undefined,
     });
     // The type of the structured content is not checked.
     return sent as Promise<ShapedResult<T>>;
