@@ -1,6 +1,7 @@
 /** Other people's programs that the benches stand beside, by exact version: fetched from npm into .cache on first use. */
 
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { installPinned } from '../scripts/install-pinned.mjs';
@@ -14,6 +15,15 @@ const VERSIONS = {
   'mcp-hub': '4.2.1',
   'mcp-proxy': '6.7.19',
   supergateway: '4.0.0',
+};
+/** Each with a folder of its own: their peer dependencies exclude each other. The newest versions that run on Node 20. */
+const SEPARATE = {
+  'mcp-use': { 'mcp-use': '1.34.6' },
+  '@langchain/mcp-adapters': {
+    '@langchain/mcp-adapters': '1.1.3',
+    '@langchain/core': '1.2.13',
+    '@langchain/langgraph': '1.0.0',
+  },
 };
 const cache = fileURLToPath(new URL('../.cache', import.meta.url));
 const script = (name) => fileURLToPath(new URL(`../scripts/${name}.mjs`, import.meta.url));
@@ -41,6 +51,16 @@ export async function program(name) {
 export async function moduleUrl(path) {
   await fetched('benchPeers');
   return pathToFileURL(join(cache, 'bench-peers', 'node_modules', path)).href;
+}
+
+/** Imports a package that is installed on its own, by its name and the path of an export. */
+export async function importSeparate(name, path = '') {
+  const folder = `bench-${name.replace(/\W+/g, '-').replace(/^-/, '')}`;
+  if ((await installPinned(folder, SEPARATE[name])) !== 0) throw new Error('could not be installed');
+  const resolve = createRequire(join(cache, folder, 'package.json')).resolve;
+  const loaded = await import(pathToFileURL(resolve(`${name}${path}`)).href);
+  // Names of a CommonJS module are not always found.
+  return { ...loaded.default, ...loaded };
 }
 
 export async function sdkV1Url(path) {

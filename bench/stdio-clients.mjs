@@ -1,4 +1,4 @@
-/** Clients over stdio as contenders, each connected to one program: the bare minimum, the SDKs, the AI SDK's, and our host. */
+/** Clients over stdio as contenders, each connected to one program: the bare minimum, other clients of npm, our host. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createHost } from '../dist/index.js';
-import { moduleUrl, sdkV1Url } from './peers.mjs';
+import { importSeparate, moduleUrl, sdkV1Url } from './peers.mjs';
 import { stdioClient } from './stdio-client.mjs';
 
 const MAX_TOKENS = 100_000_000;
@@ -19,6 +19,8 @@ export function stdioClients(args) {
     { name: 'SDK v2 client', open: () => sdk(new Client(INFO), new StdioClientTransport(parameters)) },
     { name: 'SDK v1 client', open: () => sdkV1(parameters) },
     { name: '@ai-sdk/mcp', open: () => aiSdk(parameters) },
+    { name: 'mcp-use', open: () => mcpUse(parameters) },
+    { name: 'LangChain adapters', open: () => langChain(parameters) },
     { name: 'host.call', open: () => host(parameters) },
   ];
 }
@@ -61,6 +63,27 @@ export async function aiSdkTools(client) {
   const tools = await client.tools();
   return {
     call: (name, given) => tools[name].execute(given, { toolCallId: '1', messages: [] }),
+    close: () => client.close(),
+  };
+}
+
+async function mcpUse(parameters) {
+  const { MCPClient } = await importSeparate('mcp-use', '/client');
+  const client = new MCPClient({ mcpServers: { echo: parameters } });
+  const session = await client.createSession('echo');
+  return {
+    call: (name, given) => session.callTool(name, given),
+    close: () => client.closeAllSessions(),
+  };
+}
+
+/** Its tools answer with the text alone. */
+async function langChain(parameters) {
+  const { MultiServerMCPClient } = await importSeparate('@langchain/mcp-adapters');
+  const client = new MultiServerMCPClient({ mcpServers: { echo: { transport: 'stdio', ...parameters } } });
+  const tools = new Map((await client.getTools()).map((tool) => [tool.name, tool]));
+  return {
+    call: async (name, given) => ({ content: [{ type: 'text', text: await tools.get(name).invoke(given) }] }),
     close: () => client.close(),
   };
 }
