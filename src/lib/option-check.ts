@@ -18,16 +18,12 @@ export const positive: Check = (value) =>
   typeof value === 'number' && value > 0 ? undefined : 'a positive number';
 
 export function oneOf(...values: readonly string[]): Check {
-  const expected = new Intl.ListFormat('en', { type: 'disjunction' }).format(
-    values.map((value) => JSON.stringify(value)),
-  );
-  return (value) => (values.some((each) => each === value) ? undefined : expected);
+  return (value) => (values.some((each) => each === value) ? undefined : listed(values, 'disjunction'));
 }
 
 /** Checks for an object with only these keys: a misspelt one would have no effect. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   const known = Object.keys(checks);
-  const keys = new Intl.ListFormat('en').format(known.map((key) => JSON.stringify(key)));
   return (value) => {
     if (!isRecord(value)) return 'an object';
     for (const [key, member] of Object.entries(value)) {
@@ -35,6 +31,7 @@ export function fields(checks: Readonly<Record<string, Check>>): Check {
       if (check === undefined) {
         const [meant] = nearest(key, known, 1);
         const remedy = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+        const keys = listed(known, 'conjunction');
         return { expected: `an object with ${keys}`, hint: `It has "${key}".${remedy}` };
       }
       const misfit = member === undefined ? undefined : check(member);
@@ -44,6 +41,11 @@ export function fields(checks: Readonly<Record<string, Check>>): Check {
     }
     return undefined;
   };
+}
+
+/** Called for messages only: creating the first formatter of a process takes 8 ms. */
+function listed(values: readonly string[], type: 'conjunction' | 'disjunction'): string {
+  return new Intl.ListFormat('en', { type }).format(values.map((value) => JSON.stringify(value)));
 }
 
 /**

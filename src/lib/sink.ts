@@ -96,14 +96,13 @@ export function outputFailed(error: Error): PlugboardError {
   });
 }
 
-/** Checks the file descriptor first, because creating the stream is expensive. */
+/** Checks the file descriptor, because creating the stream is expensive. */
 export function isTerminal(fd: 0 | 1 | 2): boolean {
   try {
-    if (!fstatSync(fd).isCharacterDevice()) return false;
+    // Most descriptors of scripts are pipes and files, and loading `node:tty` takes a millisecond.
+    return fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
   } catch {
     // Closed by the parent process.
     return false;
   }
-  const name = (['stdin', 'stdout', 'stderr'] as const)[fd];
-  return process[name].isTTY === true;
 }

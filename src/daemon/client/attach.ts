@@ -1,6 +1,6 @@
 /** Connects to the daemon of a home: finds it, sends the greeting, and starts or replaces it if necessary. */
 
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord, parseJson } from '../../lib/json.ts';
@@ -95,7 +95,9 @@ function tooNew({ build }: DaemonRecord): PlugboardError {
 }
 
 /** Returns undefined if nothing listens there. */
-function reach(path: string): Promise<Socket | undefined> {
+async function reach(path: string): Promise<Socket | undefined> {
+  // Loaded only if a daemon has left its record: most commands find none.
+  const { connect } = await import('node:net');
   return new Promise((resolve) => {
     const socket = connect({ path, allowHalfOpen: true });
     const failed = (): void => {
