@@ -75,6 +75,8 @@ export const commonJsOptions = {
   // jsonc-parser's other build hides its requires from bundlers.
   mainFields: ['module', 'main'],
   target: 'node20.19',
+  // src/cli/code-cache.ts reads the files as such.
+  charset: 'ascii',
   // Names are kept: stack traces of --verbose are for people.
   minifyWhitespace: true,
   minifySyntax: true,

@@ -5,7 +5,8 @@
  * CommonJS, because Node's loader for ES modules alone costs 0.2 × `node -e 0`, and because in it what is
  * required lazily is also loaded lazily. The files:
  *
- *   plugboard.cjs   answers --version, else requires one of the next two
+ *   plugboard.cjs   answers --version, else loads main.cjs through the code cache (src/cli/code-cache.ts)
+ *   main.cjs        requires one of the next two
  *   remote.cjs      the way to the daemon: the relay, and commands that run there
  *   commands.cjs    the command line, the configuration, and the commands that only look at it
  *   other-commands.cjs  all other commands; those that connect load the next
@@ -124,8 +125,9 @@ const files = [
     apart: errors,
     supported: { 'dynamic-import': false },
   },
+  { name: 'plugboard', entry: 'cli/launch-command.ts', apart: {} },
   {
-    name: 'plugboard',
+    name: 'main',
     entry: 'cli/main.ts',
     apart: {
       'cli/command-table.ts': './commands.cjs',

@@ -1,17 +1,9 @@
-#!/usr/bin/env node
-/** Entry point of the command `plugboard`, and the only place that ends the process. */
+/** Runs the command `plugboard`; the only place that ends the process. */
 
-import { writeSync } from 'node:fs';
 import { DAEMON_COMMANDS } from '../daemon/protocol/daemon-messages.ts';
-import { readVersion } from '../lib/version.ts';
-
-const STDOUT = 1;
 
 const [, , ...argv] = process.argv;
-if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  // Scripts ask for the version often, so it is printed before anything is loaded, streams included.
-  writeSync(STDOUT, `${readVersion()}\n`);
-} else if (argv[0] === '__complete') {
+if (argv[0] === '__complete') {
   void completeWords();
 } else {
   void main();

@@ -1,6 +1,5 @@
 /** Finds Plugboard's home folder and the project root. */
 
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { devNull, homedir, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -43,8 +42,9 @@ export function homeAt(dir: string): Home {
 
 /** For a host that stores nothing: paths that cannot contain files, so that reads find nothing and writes fail. */
 export function noHome(): Home {
+  // The global `crypto`: importing Node's module would add a millisecond to every command.
   const nowhere = homeAt(join(devNull, 'plugboard'));
-  return { ...nowhere, folders: join(tmpdir(), `plugboard-${randomUUID()}`, 'folders'), isNone: true };
+  return { ...nowhere, folders: join(tmpdir(), `plugboard-${crypto.randomUUID()}`, 'folders'), isNone: true };
 }
 
 export function findHome(env: NodeJS.ProcessEnv): Home {
