@@ -141,9 +141,20 @@ const files = [
   },
 ];
 
-/** Several modules as one. */
-function allOf(paths) {
-  return { contents: paths.map((path) => `export * from './${path}';`).join('\n'), resolveDir: src };
+const compiled = (...path) => import(pathToFileURL(join(root, 'dist', ...path)).href);
+
+/** Several modules as one file. Each is evaluated when one of its exports is read: a command needs few of them. */
+async function allOf(paths) {
+  const getters = await Promise.all(
+    paths.map(async (path) => {
+      const names = Object.keys(await compiled(path.replace(/\.ts$/, '.js')));
+      return names.map((name) => `${name}: { enumerable: true, get: () => require('./${path}').${name} },`);
+    }),
+  );
+  return {
+    contents: `Object.defineProperties(exports, {${getters.flat().join('\n')}});`,
+    resolveDir: src,
+  };
 }
 
 /** Commander loads it for subcommands that are programs of their own; we have none, and it costs a millisecond. */
@@ -161,10 +172,10 @@ const { plugins, ...options } = commonJsOptions;
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await Promise.all(
-  files.map(({ name, entry, apart, supported = {} }) =>
+  files.map(async ({ name, entry, apart, supported = {} }) =>
     build({
       ...options,
-      ...(Array.isArray(entry) ? { stdin: allOf(entry) } : { entryPoints: [join(src, entry)] }),
+      ...(Array.isArray(entry) ? { stdin: await allOf(entry) } : { entryPoints: [join(src, entry)] }),
       outfile: join(out, `${name}.cjs`),
       supported,
       // Hints of the command name commands; see src/errors.ts.
@@ -174,7 +185,6 @@ await Promise.all(
   ),
 );
 await chmod(join(out, 'plugboard.cjs'), EXECUTABLE);
-const compiled = (...path) => import(pathToFileURL(join(root, 'dist', ...path)).href);
 const { commandWords } = await compiled('cli', 'completion', 'command-words.js');
 await writeFile(join(out, 'command-words.json'), JSON.stringify(await commandWords()));
 await writeFile(join(out, 'workspace-tools.json'), JSON.stringify(await workspaceTools()));
