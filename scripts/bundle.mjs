@@ -10,6 +10,7 @@
  *   remote.cjs      the way to the daemon: the relay, and commands that run there
  *   commands.cjs    the command line, the configuration, and the commands that only look at it
  *   other-commands.cjs  all other commands; those that connect load the next
+ *   start.cjs       starts processes of servers, before the next is loaded
  *   host.cjs        the host and everything below it
  *   remotes.cjs     remote servers: HTTP and logins
  *   rare.cjs        sandboxes, the scan of descriptions, changes of configuration files
@@ -53,12 +54,16 @@ const remotes = [
   'transport/sse-transport.ts',
 ];
 const rare = ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host/host-configure.ts'];
-const partsOfHost = {
+/** Loaded before the host by commands that connect, so that the servers start while the host is loaded. */
+const start = ['host/head-start.ts', 'host/host-processes.ts', 'transport/create-transport.ts'];
+const partsOfStart = {
   ...errors,
   ...Object.fromEntries(remotes.map((path) => [path, './remotes.cjs'])),
   ...Object.fromEntries(rare.map((path) => [path, './rare.cjs'])),
 };
-const host = { ...errors, 'host/host.ts': './host.cjs' };
+const withStart = Object.fromEntries(start.map((path) => [path, './start.cjs']));
+const partsOfHost = { ...partsOfStart, ...withStart };
+const host = { ...errors, ...withStart, 'host/host.ts': './host.cjs' };
 const moving = ['import', 'export', 'up', 'down'].map((name) => `cli/commands/${name}-command.ts`);
 /** Commands with a file of their own. */
 const programs = {
@@ -86,6 +91,7 @@ const commands = {
 
 const files = [
   { name: 'errors', entry: 'errors.ts', apart: {} },
+  { name: 'start', entry: start, apart: partsOfStart },
   { name: 'host', entry: 'host/host.ts', apart: partsOfHost },
   // The packages that it imports are CommonJS, too; Jest cannot import() any.
   { name: 'remotes', entry: remotes, apart: errors, supported: { 'dynamic-import': false } },

@@ -18,6 +18,8 @@ import { writeAmongNewest } from '../lib/keep-newest.ts';
 const FORMAT = 1;
 /** For lists without a TTL. */
 export const DEFAULT_TTL_MS: number = 60 * 60 * 1000;
+/** An unchanged list is written again after this part of its TTL, so that it is served for most of it. */
+const REWRITE_AFTER_PART = 0.1;
 /** Upper limit on a server's TTL. */
 const MAX_TTL_MS: number = 24 * 60 * 60 * 1000;
 const MAX_FILES = 500;
@@ -142,11 +144,16 @@ class CacheFiles {
 
   /** Writes atomically; a failure (read-only home folder) only makes the next start slower. */
   write(key: string, content: Content): void {
-    const text = JSON.stringify({ at: this.#clock.now(), ...content });
+    const text = JSON.stringify(content);
+    const at = this.#clock.now();
     const before = this.#writing.get(key) ?? Promise.resolve();
     const done: Promise<void> = before
-      // Changed entries leave their old files behind.
-      .then(() => writeAmongNewest(this.#fileOf(key), text, this.#maxFiles))
+      .then(async () => {
+        if (await this.#isStored(key, content, text)) return;
+        const dated = JSON.stringify({ at, ...content });
+        // Changed entries leave their old files behind.
+        await writeAmongNewest(this.#fileOf(key), dated, this.#maxFiles);
+      })
       .catch(() => {})
       .finally(() => {
         if (this.#writing.get(key) === done) this.#writing.delete(key);
@@ -156,6 +163,13 @@ class CacheFiles {
 
   async flush(): Promise<void> {
     await Promise.all(this.#writing.values());
+  }
+
+  /** True if the file has this content and is recent: a command that runs every minute need not write it again. */
+  async #isStored(key: string, { ttlMs }: Content, text: string): Promise<boolean> {
+    const stored = await this.read(key);
+    const recentMs = goodForMs(typeof ttlMs === 'number' ? ttlMs : undefined) * REWRITE_AFTER_PART;
+    return stored !== undefined && stored.ageMs < recentMs && JSON.stringify(stored.content) === text;
   }
 
   #fileOf(key: string): string {

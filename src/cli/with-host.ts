@@ -7,6 +7,7 @@ import type { ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Questioned, Root } from '../connection/questions.ts';
 import { allowsDaemon } from '../daemon/protocol/daemon-place.ts';
+import type { HeadStart } from '../host/head-start.ts';
 import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { sentences } from '../lib/sentences.ts';
@@ -149,28 +150,48 @@ async function startForLater({ home, env }: Context): Promise<void> {
 
 async function ownHost(context: Context, config: LoadedConfig, need: Need): Promise<CommandHost> {
   const { cwd, home, extra, env, signal } = context;
-  const { createHost } = await import('../host/host.ts');
-  signal.throwIfAborted();
-  return createHost({
-    cwd,
-    home: home.dir,
-    servers: extra,
-    config,
-    env,
-    watch: false,
-    connect: need.connect ?? 'all',
-    approvals: 'client',
-    forModel: need.forModel ?? false,
-    // People see every tool, not the selection for a model.
-    toolSearch: false,
-    approve: need.approve,
-    elicit: need.elicit,
-    canBeAsked: need.canBeAsked,
-    roots: projectRoots(config),
-    // The same capabilities as a gateway's sessions, so that both share the cached lists.
-    sessions: SERVED_SESSIONS,
-    ...(need.servers === 'all' ? {} : { only: need.servers }),
-  });
+  const only = need.servers === 'all' ? undefined : need.servers;
+  const headStart = await startAhead(context, config, need);
+  try {
+    const { createHost } = await import('../host/host.ts');
+    signal.throwIfAborted();
+    return await createHost({
+      cwd,
+      home: home.dir,
+      servers: extra,
+      config,
+      env,
+      watch: false,
+      connect: need.connect ?? 'all',
+      approvals: 'client',
+      forModel: need.forModel ?? false,
+      // People see every tool, not the selection for a model.
+      toolSearch: false,
+      approve: need.approve,
+      elicit: need.elicit,
+      canBeAsked: need.canBeAsked,
+      roots: projectRoots(config),
+      // The same capabilities as a gateway's sessions, so that both share the cached lists.
+      sessions: SERVED_SESSIONS,
+      headStart,
+      ...(only === undefined ? {} : { only }),
+    });
+  } catch (error) {
+    await headStart?.close();
+    await headStart?.processes.close();
+    throw error;
+  }
+}
+
+/** Starts the servers while the host is loaded, if it would start all of them anyway. */
+async function startAhead(
+  { home, env }: Context,
+  config: LoadedConfig,
+  { servers, connect = 'all' }: Need,
+): Promise<HeadStart | undefined> {
+  if (connect !== 'all') return undefined;
+  const { HeadStart: Ahead } = await import('../host/head-start.ts');
+  return Ahead.begin({ config, home, env, only: servers === 'all' ? undefined : servers });
 }
 
 /** Asks for approval of the project's servers if a person can be asked; skips those in `refused`. */

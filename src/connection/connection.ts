@@ -332,10 +332,12 @@ export class Connection {
       lost: (live, error) => this.#lost(live, error ?? gone()),
       notice: ({ level, message }) => (level === 'warning' ? this.#notices : this.#log).pass(level, message),
     });
+    let aheadMs = 0;
     const opened = await openServer({
       transport: async (choice) => {
         const transport = await context.openTransport(this.spec, entry, choice);
         this.#transportKind = transport.kind;
+        aheadMs = transport.aheadMs ?? 0;
         return transport;
       },
       fallsBackToSse: (error) => fallsBackToSse(entry, error),
@@ -373,7 +375,7 @@ export class Connection {
     this.#live = live;
     if (this.#watchedTasks.length > 0) live.watchTasks(this.#watchedTasks);
     this.#everConnected = true;
-    this.#move(transition(this.#state, { type: 'opened', at: ticksOf(context.clock) }));
+    this.#move(transition(this.#state, { type: 'opened', at: ticksOf(context.clock), aheadMs }));
     void this.pushSandboxState();
     receiver.settle(live);
   }

@@ -153,6 +153,7 @@ class Attempt {
   readonly #plan: Plan;
   readonly #options: OpenOptions;
   #transport: Transport | undefined;
+  #aheadMs = 0;
   phase: Phase['name'] = 'start';
 
   constructor(plan: Plan, options: OpenOptions) {
@@ -164,6 +165,7 @@ class Attempt {
     const { clock, signal, client, capabilities, logLevel, notice, owner } = this.#options;
     const peer = await this.#timed('start', async () => {
       this.#transport = await this.#options.transport(this.#plan.choice);
+      this.#aheadMs = this.#transport.aheadMs ?? 0;
       const made = new Peer(this.#transport, owner, clock);
       await made.open(signal);
       return made;
@@ -209,7 +211,8 @@ class Attempt {
     const startedAt = clock.now();
     try {
       const done = await work();
-      phases.push({ name, ms: clock.now() - startedAt, ok: true });
+      const aheadMs = name === 'start' ? this.#aheadMs : 0;
+      phases.push({ name, ms: clock.now() - startedAt + aheadMs, ok: true });
       return done;
     } catch (thrown) {
       phases.push({ name, ms: clock.now() - startedAt, ok: false, detail: asPlugboardError(thrown).message });

@@ -38,7 +38,8 @@ export type Status = ConnectionState['status'];
 
 export type ConnectionEvent =
   | { readonly type: 'connect'; readonly at: number }
-  | { readonly type: 'opened'; readonly at: number }
+  /** `aheadMs`: how long the process had been running when it was opened. */
+  | { readonly type: 'opened'; readonly at: number; readonly aheadMs?: number }
   | {
       readonly type: 'broke';
       readonly at: number;
@@ -71,7 +72,7 @@ export function transition(state: ConnectionState, event: ConnectionEvent): Conn
         status: 'connected',
         since: event.at,
         failures: state.failures,
-        connectMs: event.at - state.since,
+        connectMs: event.at - state.since + (event.aheadMs ?? 0),
       };
     case 'broke':
       if (state.status !== 'connecting' && state.status !== 'connected') return state;

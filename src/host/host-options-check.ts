@@ -114,6 +114,7 @@ const CHECKS = {
   config: anything,
   idPrefix: anything,
   borrow: anything,
+  headStart: anything,
   closed: anything,
 } satisfies Record<keyof HostOptions, Check>;
 

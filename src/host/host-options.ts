@@ -16,6 +16,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { FetchFunction } from '../policy/network.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Transport } from '../transport/contract.ts';
+import type { HeadStart } from './head-start.ts';
 import type { LogEvent, ServerMessage, ServerReport } from './host-report.ts';
 
 /** Options of `createHost`. */
@@ -138,6 +139,8 @@ export interface HostOptions extends Questioned {
   readonly closed?: (() => Promise<void>) | undefined;
   /** @internal Returns a transport to a process of another host that runs the same server; undefined: start one. */
   readonly borrow?: ((spec: ServerSpec, entry: ServerEntry) => Transport | undefined) | undefined;
+  /** @internal Processes that were started before the host was loaded. */
+  readonly headStart?: HeadStart | undefined;
 }
 
 /** The events of `host.on`, by name. */

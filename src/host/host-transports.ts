@@ -5,20 +5,20 @@ import type { TransportChoice } from '../connection/open.ts';
 import { checkStillAdmitted } from '../policy/still-admitted.ts';
 import type { Transport } from '../transport/contract.ts';
 import { createTransport } from '../transport/create-transport.ts';
-import type { PackageStarts } from '../transport/package-starts.ts';
-import type { Reaper } from '../transport/reaper.ts';
 import { confined } from '../transport/sandbox.ts';
 import type { HostCore } from './host-core.ts';
+import { HostProcesses } from './host-processes.ts';
 
 export class HostTransports {
   readonly #core: HostCore;
   /** Whether the last transport of a server came from its entry or from `openTransport`. */
   readonly #openedBy = new Map<string, 'entry' | 'openTransport'>();
-  #reaper: Promise<Reaper> | undefined;
-  #packages: Promise<PackageStarts> | undefined;
+  readonly #processes: HostProcesses;
 
   constructor(core: HostCore) {
     this.#core = core;
+    this.#processes = core.options.headStart?.processes ?? new HostProcesses(core);
+    this.#processes.onProblem((message) => core.log(undefined, 'warning', message));
   }
 
   /** Opens the transport of a server's first process, or borrows that of another host. */
@@ -38,6 +38,7 @@ export class HostTransports {
     return (
       options.replaceTransport?.(spec.name) ??
       (await shared?.openShared(this.#core, spec)) ??
+      (choice === 'configured' ? options.headStart?.take(spec, entry) : undefined) ??
       createTransport({
         entry: confined(entry, options.sandbox),
         sse: choice === 'sse',
@@ -46,8 +47,8 @@ export class HostTransports {
         spec,
         home,
         clock,
-        reaper: () => this.#startReaper(),
-        packages: () => this.#startPackages(),
+        reaper: () => this.#processes.reaper(),
+        packages: () => this.#processes.packages(),
         settings: config.settings,
         network: () => auth.network(),
         credentials: () => auth.of(spec, entry),
@@ -65,12 +66,10 @@ export class HostTransports {
     return this.#openedBy.get(spec.name) !== 'entry';
   }
 
-  /** Ends checks of packages and the reaper process. The servers are closed before. */
+  /** Ends processes that were started and not used, and the parts that they share. The servers are closed before. */
   async close(): Promise<void> {
-    const packages = await this.#packages?.catch(() => undefined);
-    await packages?.close();
-    const reaper = await this.#reaper?.catch(() => undefined);
-    await reaper?.close();
+    await this.#core.options.headStart?.close();
+    await this.#processes.close();
   }
 
   /** Checks that the entry is still approved; if not, its name returns to the entry that it shadowed. */
@@ -82,24 +81,6 @@ export class HostTransports {
       if (core.config.shadowed.some(({ name }) => name === spec.name)) core.consentLost();
       throw error;
     }
-  }
-
-  #startPackages(): Promise<PackageStarts> {
-    const { home, clock } = this.#core;
-    this.#packages ??= import('../transport/package-starts.ts').then(
-      (module) => new module.PackageStarts({ home, clock }),
-    );
-    return this.#packages;
-  }
-
-  /** Starts the one reaper process for all servers of this host, with the first of them. */
-  #startReaper(): Promise<Reaper> {
-    const { env } = this.#core;
-    const onProblem = (message: string): void => this.#core.log(undefined, 'warning', message);
-    this.#reaper ??= import('../transport/reaper.ts').then(({ createReaper }) =>
-      createReaper({ env, onProblem }),
-    );
-    return this.#reaper;
   }
 }
 

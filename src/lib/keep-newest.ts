@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { replaceFile } from './locked-file.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** Writes a file atomically and deletes the oldest files of its folder. */
+/** Writes a file that can be made again, atomically, and deletes the oldest files of its folder. */
 export async function writeAmongNewest(file: string, text: string, count: number): Promise<void> {
   const folder = dirname(file);
   await makeFolder(folder, 0o700);
-  await replaceFile(file, text, { mode: 0o600 });
+  await replaceFile(file, text, { mode: 0o600, durable: false });
   await keepNewest(folder, count);
 }
 

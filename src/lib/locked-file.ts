@@ -46,6 +46,8 @@ export interface LockOptions {
 export interface ReplaceOptions {
   /** Mode of a new file; an existing one keeps its own. */
   readonly mode?: number | undefined;
+  /** False for a file that can be made again: after a power failure it may be empty. */
+  readonly durable?: boolean | undefined;
   /** Called when the new content is safely on disk under its temporary name, before the rename. */
   readonly beforeRename?: ((temporary: string) => void | Promise<void>) | undefined;
 }
@@ -149,7 +151,7 @@ export async function replaceFile(
         await handle.chown(before.uid, before.gid).catch(ignoreForeignOwner);
         await handle.chmod(before.mode & 0o7777);
       }
-      await handle.sync();
+      if (options.durable !== false) await handle.sync();
     } finally {
       await handle.close();
     }
@@ -159,7 +161,7 @@ export async function replaceFile(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await syncFolder(folder);
+  if (options.durable !== false) await syncFolder(folder);
 }
 
 /**

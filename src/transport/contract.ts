@@ -49,6 +49,10 @@ export interface Transport {
   readonly streamPerRequest: boolean;
   /** Process id of the server, if it has a process. */
   readonly pid: number | undefined;
+  /** Spawns the process ahead of `open`, which then reads its output; resolves when the process was created. */
+  start?(): Promise<void>;
+  /** Time since `start`; undefined if it was not called. */
+  readonly aheadMs?: number | undefined;
   /** Spawns the process or opens the stream; rejects with a PlugboardError and releases everything it opened. */
   open(receiver: Receiver, signal?: AbortSignal): Promise<void>;
   /**

@@ -40,6 +40,14 @@ export class ReportedTransport implements Transport {
     return this.#inner.pid;
   }
 
+  get aheadMs(): number | undefined {
+    return this.#inner.aheadMs;
+  }
+
+  async start(): Promise<void> {
+    await this.#inner.start?.();
+  }
+
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
     const redact = this.#redact;
     const wrapped: Receiver = {

@@ -2,7 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
 import { PlugboardError } from '../errors.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock, ticksOf } from '../lib/clock.ts';
 import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { processRow } from '../lib/process-table.ts';
 import { clean } from '../policy/clean.ts';
@@ -63,6 +63,12 @@ export function createStdioTransport(options: StdioOptions): Transport {
 
 type Child = ChildProcessWithoutNullStreams;
 
+interface Spawned {
+  readonly child: Child;
+  /** Resolves when its program runs. */
+  readonly running: Promise<void>;
+}
+
 class StdioTransport implements Transport {
   readonly kind = 'stdio';
   readonly streamPerRequest = false;
@@ -72,7 +78,8 @@ class StdioTransport implements Transport {
   readonly #decoder: FrameDecoder;
   readonly #stderr: StderrTail;
   #receiver: Receiver | undefined;
-  #starting: Promise<void> | undefined;
+  #starting: Promise<Spawned> | undefined;
+  #startedAt: number | undefined;
   #owner = '';
   #child: Child | undefined;
   #outbox: Outbox | undefined;
@@ -110,14 +117,26 @@ class StdioTransport implements Transport {
     return this.#child?.pid;
   }
 
+  get aheadMs(): number | undefined {
+    return this.#startedAt === undefined ? undefined : ticksOf(this.#clock) - this.#startedAt;
+  }
+
+  async start(): Promise<void> {
+    if (this.#starting !== undefined || this.#ending !== undefined) return;
+    this.#startedAt = ticksOf(this.#clock);
+    await this.#start();
+  }
+
   async open(receiver: Receiver, signal?: AbortSignal): Promise<void> {
     if (this.#receiver) throw new PlugboardError('INTERNAL', 'A stdio transport was opened twice');
     if (this.#ending) throw gone();
     if (signal?.aborted) throw aborted(signal);
     this.#receiver = receiver;
     try {
-      this.#starting = this.#start();
-      await this.#starting;
+      const { child, running } = await (this.#starting ?? this.#start());
+      this.#listen(child);
+      await running;
+      if (this.#options.note !== undefined) this.#notice('info', this.#options.note);
     } catch (error) {
       this.#isReported = true; // the rejection is the only report
       await this.#options.release?.().catch(() => undefined);
@@ -155,10 +174,17 @@ class StdioTransport implements Transport {
     await this.#end(undefined);
   }
 
-  async #start(): Promise<void> {
+  #start(): Promise<Spawned> {
     // The helper first, so that no process that we start can be left behind.
     this.#owner = this.#options.reaper.mark();
-    const child = await spawnServer(this.#options, this.#owner);
+    this.#starting = spawnServer(this.#options, this.#owner).then((spawned) => {
+      this.#created(spawned.child);
+      return spawned;
+    });
+    return this.#starting;
+  }
+
+  #created(child: Child): void {
     this.#child = child;
     // Without a pid the spawn failed, and the error arrives as an event.
     if (child.pid !== undefined) {
@@ -166,22 +192,22 @@ class StdioTransport implements Transport {
       this.#options.reaper.marked.since(processRow(child.pid)?.startedAt ?? 0);
     }
     child.once('exit', () => this.#exit());
+    child.on('error', () => undefined); // a signal could not be sent: the shutdown sequence continues
     child.stdin.on('error', () => this.#halfClosed('input'));
     child.stdout.on('error', () => undefined); // the end event follows and is handled
     child.stderr.on('error', () => undefined);
+    this.#outbox = new Outbox(child.stdin, this.#options.maxQueuedBytes);
+  }
+
+  /** Reads the output, which waits in the pipes of a process that was started ahead. */
+  #listen(child: Child): void {
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stdout.once('end', () => {
       this.#decoder.end();
       this.#halfClosed('output');
     });
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
-    this.#outbox = new Outbox(child.stdin, this.#options.maxQueuedBytes);
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
-    if (this.#options.note !== undefined) this.#notice('info', this.#options.note);
-    child.on('error', () => undefined); // a signal could not be sent: the shutdown sequence continues
+    if (this.#hasExited) this.#exit();
   }
 
   #read(chunk: Buffer): void {
@@ -221,7 +247,8 @@ class StdioTransport implements Transport {
     this.#hasExited = true;
     this.#outbox?.fail(gone());
     const child = this.#child;
-    if (this.#ending || !child) return;
+    // Before `open` there is no receiver; `open` then continues here.
+    if (this.#ending || !child || !this.#receiver) return;
     const drained = (): void => {
       cancel();
       child.off('close', drained);
@@ -252,7 +279,7 @@ class StdioTransport implements Transport {
 
   async #finish(): Promise<void> {
     // Closed during the start: wait, because a process may already exist.
-    await this.#starting?.catch(() => undefined);
+    await this.#starting?.then(({ running }) => running).catch(() => undefined);
     this.#outbox?.fail(gone());
     const child = this.#child;
     if (child?.pid !== undefined) {
@@ -261,6 +288,7 @@ class StdioTransport implements Transport {
         owner: this.#owner,
         marked: this.#options.reaper.marked,
         exited: () => this.#hasExited,
+        whenExited: new Promise((resolve) => child.once('exit', () => resolve())),
         closeInput: () => child.stdin.end(),
         clock: this.#clock,
       });
@@ -282,7 +310,7 @@ class StdioTransport implements Transport {
   }
 }
 
-async function spawnServer(options: StdioOptions, owner: string): Promise<Child> {
+async function spawnServer(options: StdioOptions, owner: string): Promise<Spawned> {
   const args = [...(options.args ?? [])];
   const settings = {
     cwd: options.cwd,
@@ -291,8 +319,19 @@ async function spawnServer(options: StdioOptions, owner: string): Promise<Child>
     shell: false,
     windowsHide: true,
   } satisfies SpawnOptions;
-  if (process.platform !== 'win32') return spawn(options.command, args, { ...settings, detached: true });
+  if (process.platform !== 'win32')
+    return watched(spawn(options.command, args, { ...settings, detached: true }));
   // Only Windows needs its shims (.cmd) resolved; elsewhere loading this costs more than the spawn.
   const crossSpawn = await import('cross-spawn');
-  return crossSpawn.default.spawn(options.command, args, settings) as Child;
+  return watched(crossSpawn.default.spawn(options.command, args, settings) as Child);
+}
+
+/** Listens at once, because the events are emitted before any `await` continues. */
+function watched(child: Child): Spawned {
+  const running = new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+  running.catch(() => undefined); // `open` reports it
+  return { child, running };
 }

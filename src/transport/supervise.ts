@@ -30,6 +30,8 @@ const MAX_POLL_MS = 50;
 export interface RunningServer extends Ancestor {
   /** Whether our child process has been reaped. */
   readonly exited: () => boolean;
+  /** Resolves when it has been. */
+  readonly whenExited: Promise<void>;
   readonly closeInput: () => void;
   readonly clock: Clock;
 }
@@ -46,19 +48,16 @@ async function endGroup(server: RunningServer, strays: Strays): Promise<void> {
 
   server.closeInput();
   // The first, slow scan runs while the server shuts down.
-  const [ended] = await Promise.all([
-    within(server.clock, INPUT_GRACE_MS, () => groupGone(server)),
-    strays.look(),
-  ]);
+  const [ended] = await Promise.all([within(server, INPUT_GRACE_MS, () => groupGone(server)), strays.look()]);
   if (ended && (await allGone())) return;
 
   const left = await strays.look();
   signalAll('SIGTERM', server, left);
   signalAll('SIGCONT', server, left); // a stopped process could not handle SIGTERM
-  if (await within(server.clock, CLOSE_GRACE_MS, allGone)) return;
+  if (await within(server, CLOSE_GRACE_MS, allGone)) return;
 
   // Each poll sends the signal again: a process that forks while it is being killed leaves a child that was not listed.
-  await within(server.clock, KILL_WAIT_MS, async () => {
+  await within(server, KILL_WAIT_MS, async () => {
     signalAll('SIGKILL', server, await strays.look());
     return allGone();
   });
@@ -82,17 +81,21 @@ function signalAll(name: NodeJS.Signals, server: RunningServer, strays: readonly
 async function endTree(server: RunningServer): Promise<void> {
   const exited = (): boolean => server.exited();
   server.closeInput();
-  if (await within(server.clock, INPUT_GRACE_MS, exited)) return;
+  if (await within(server, INPUT_GRACE_MS, exited)) return;
   const killer = spawn('taskkill', ['/PID', String(server.pid), '/T', '/F'], {
     stdio: 'ignore',
     windowsHide: true,
   });
   killer.on('error', () => undefined); // no taskkill: the wait below times out
-  await within(server.clock, CLOSE_GRACE_MS, exited);
+  await within(server, CLOSE_GRACE_MS, exited);
 }
 
-/** Polls until `done` returns true, for at most `ms`; returns whether it did. */
-async function within(clock: Clock, ms: number, done: () => boolean | Promise<boolean>): Promise<boolean> {
+/** Polls until `done` returns true, and as soon as the process exits, for at most `ms`; returns whether it did. */
+async function within(
+  { clock, exited, whenExited }: Pick<RunningServer, 'clock' | 'exited' | 'whenExited'>,
+  ms: number,
+  done: () => boolean | Promise<boolean>,
+): Promise<boolean> {
   let expired = false;
   const cancel = clock.after(ms, () => {
     expired = true;
@@ -102,7 +105,14 @@ async function within(clock: Clock, ms: number, done: () => boolean | Promise<bo
       if (await done()) return true;
       if (expired) return false;
       // A real timer, not the clock's: it keeps our process alive until the server's has ended.
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pause);
+        if (exited()) return;
+        void whenExited.then(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
     }
   } finally {
     cancel();

@@ -51,6 +51,26 @@ describe('catalog cache (CAT-4)', () => {
     expect((await cache.read('endless'))?.fresh).toBe(false);
   });
 
+  it('writes a list again if it changed or a tenth of its time has passed, and not before', async () => {
+    const home = scratch();
+    const clock = fakeClock();
+    const cache = openCatalogCache(home, clock);
+    const file = join(home.cache, 'tools', 'k.json');
+    const written = async (given: CachedList): Promise<number> => {
+      cache.write('k', given);
+      await cache.flush();
+      return statSync(file).ino;
+    };
+    const first = await written(list);
+    expect(await written({ ...list })).toBe(first);
+    const changed = await written({ ...list, items: [{ name: 'b' }] });
+    expect(changed).not.toBe(first);
+    await clock.advance(DEFAULT_TTL_MS / 10);
+    expect(await written({ ...list, items: [{ name: 'b' }] })).not.toBe(changed);
+    await clock.advance(DEFAULT_TTL_MS - 1);
+    expect(await cache.read('k')).toMatchObject({ fresh: true });
+  });
+
   it('a clock that was set back does not make an old list fresh', async () => {
     const home = scratch();
     const cache = openCatalogCache(home, fakeClock(1_000_000));
