@@ -3,7 +3,7 @@
  * they need. Without that code, or if any check fails, a file is compiled as usual.
  *
  * Compiled code is not verified by V8: damaged code crashes, and foreign code runs. So it is used only if this user
- * alone can write its file, its checksum is right, and it was made from this very file by this program. V8 itself rejects
+ * alone can write its file, it is undamaged, and it was made from this very file by this program. V8 itself rejects
  * code of other versions, flags and processors. Each command has its own code, because only the functions that it calls
  * are compiled. On Node 22 and later `module.enableCompileCache` would do a part of this, without the checks.
  */
@@ -36,9 +36,11 @@ const MAX_BUILDS = 4;
 const MAX_CODE_BYTES: number = 16 * 1024 * 1024;
 /** The code of functions that a process has not called for a while is dropped by V8. */
 const MAX_UPTIME_SECONDS = 30;
-/** Numbers before the code: format, size and times of the source, length and checksum of the code. */
-const HEADER_NUMBERS = 6;
+/** Numbers before the code: format, size and times of the source, length of the code. */
+const HEADER_NUMBERS = 5;
 const HEADER_BYTES: number = HEADER_NUMBERS * Float64Array.BYTES_PER_ELEMENT;
+/** Equal copies of the code show that it is undamaged: to load Node's checksums would take longer than to read them. */
+const COPIES = 2;
 const FORMAT = 1;
 const COMMAND_NAME = /^[a-z_][a-z_-]{0,19}$/;
 const OUR_FILE = /^\.\/[\w-]+\.cjs$/;
@@ -109,9 +111,11 @@ export class CodeCache {
       this.#makeFolder(this.#folder);
       for (const { script, source, codeFile } of this.#compiled) {
         const code = script.createCachedData();
-        const header = new Float64Array([FORMAT, ...identityOf(source), code.length, checksum(code)]);
+        const header = new Float64Array([FORMAT, ...identityOf(source), code.length]);
         const temporary = `${codeFile}.${process.pid}.tmp`;
-        writeFileSync(temporary, Buffer.concat([new Uint8Array(header.buffer), code]), { mode: FILE_MODE });
+        writeFileSync(temporary, Buffer.concat([new Uint8Array(header.buffer), code, code]), {
+          mode: FILE_MODE,
+        });
         renameSync(temporary, codeFile);
       }
     } catch {
@@ -187,14 +191,15 @@ function readCode(file: string, source: Stats): Buffer | undefined {
   }
   try {
     const stats = fstatSync(descriptor);
-    const length = stats.size - HEADER_BYTES;
-    if (!isOnlyOurs(stats) || length <= 0 || length > MAX_CODE_BYTES) return undefined;
+    const length = (stats.size - HEADER_BYTES) / COPIES;
+    if (!isOnlyOurs(stats) || !(length > 0 && length <= MAX_CODE_BYTES)) return undefined;
     const bytes = Buffer.allocUnsafeSlow(stats.size);
     if (readSync(descriptor, bytes, 0, bytes.length, 0) !== bytes.length) return undefined;
     const header = new Float64Array(bytes.buffer, 0, HEADER_NUMBERS);
-    const code = bytes.subarray(HEADER_BYTES);
-    const expected = [FORMAT, ...identityOf(source), length, checksum(code)];
-    return expected.every((value, at) => header[at] === value) ? code : undefined;
+    const expected = [FORMAT, ...identityOf(source), length];
+    if (!expected.every((value, at) => header[at] === value)) return undefined;
+    const code = bytes.subarray(HEADER_BYTES, HEADER_BYTES + length);
+    return code.equals(bytes.subarray(HEADER_BYTES + length)) ? code : undefined;
   } catch {
     return undefined;
   } finally {
@@ -206,9 +211,4 @@ function readCode(file: string, source: Stats): Buffer | undefined {
 function isOnlyOurs({ uid, mode }: Stats): boolean {
   if (process.geteuid === undefined) return true;
   return uid === process.geteuid() && (mode & WRITABLE_BY_OTHERS) === 0;
-}
-
-function checksum(code: Buffer): number {
-  // Loaded by `getBuiltinModule`, because `--version` needs none of it.
-  return process.getBuiltinModule('node:zlib').crc32(code);
 }

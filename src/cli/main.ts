@@ -1,6 +1,8 @@
 /** Runs the command `plugboard`; the only place that ends the process. */
 
+import { findHome } from '../config/home.ts';
 import { DAEMON_COMMANDS } from '../daemon/protocol/daemon-messages.ts';
+import { mayHaveDaemon } from '../daemon/protocol/daemon-use.ts';
 
 const [, , ...argv] = process.argv;
 if (argv[0] === '__complete') {
@@ -17,7 +19,8 @@ async function completeWords(): Promise<void> {
 async function main(): Promise<void> {
   const command = argv.find((word) => word !== '--json') ?? '';
   // A relay, or a command that a running daemon can run. Commands that only read files need no daemon.
-  if ((command === 'serve' || DAEMON_COMMANDS.has(command)) && !argv.includes('--no-connect')) {
+  const isRun = DAEMON_COMMANDS.has(command) && mayHaveDaemon(findHome(process.env), process.env);
+  if ((command === 'serve' || isRun) && !argv.includes('--no-connect')) {
     const { runThroughDaemon } = await import('../daemon/client/run-in-daemon.ts');
     const status = await runThroughDaemon(argv, process.env, async (question) => {
       const { askForDaemon } = await import('./elicit-form.ts');

@@ -106,6 +106,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     details: (name) => host.details(name),
     inspect: (name) => host.inspect(name),
     isHeld: (server, tool) => host.isHeld(server, tool),
+    prepareCall: (server, tool) => host.prepareCall(server, tool),
     phases: (name) => host.phases(name),
     scan: (name) => host.scan(name),
     login: host.login.bind(host),

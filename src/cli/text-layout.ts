@@ -6,19 +6,20 @@ import type { Output } from './output.ts';
 /** Space between two columns. */
 const GAP = '  ';
 
+// These expressions are created in functions: to parse them takes half a millisecond, and most output is ASCII.
+
 /** Characters that take two cells: East Asian wide and fullwidth forms. */
-const WIDE =
+const wide = (): RegExp =>
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-const COMBINING = /\p{Mark}|\ufe0f/gu;
+const combining = (): RegExp => /\p{Mark}|\ufe0f/gu;
 /**
  * Emoji of several code points, which take two cells together: with a skin tone, a variation selector, a keycap or
  * joiners, and flags. Written out because `\p{RGI_Emoji}` and `Intl.Segmenter` take more than 10 ms at their first use.
  */
-const SEQUENCE =
+const sequence = (): RegExp =>
   /\p{Emoji}(?:\p{Emoji_Modifier}|\ufe0f\u20e3?|\u200d\p{Emoji}\ufe0f?)+|\p{Regional_Indicator}{2}/u;
-const SEQUENCES = new RegExp(SEQUENCE, 'gu');
 /** One emoji sequence, or one code point. */
-const UNITS = new RegExp(`${SEQUENCE.source}|.`, 'gsu');
+const units = (): RegExp => new RegExp(`${sequence().source}|.`, 'gsu');
 const WIDE_CHAR = '宽';
 const ASCII = /^[\x20-\x7e]*$/;
 
@@ -26,8 +27,9 @@ const ASCII = /^[\x20-\x7e]*$/;
 export function width(text: string): number {
   if (ASCII.test(text)) return text.length;
   let cells = 0;
-  const chars = text.replace(SEQUENCES, WIDE_CHAR).replace(COMBINING, '');
-  for (const char of chars) cells += WIDE.test(char) ? 2 : 1;
+  const chars = text.replace(new RegExp(sequence(), 'gu'), WIDE_CHAR).replace(combining(), '');
+  const isWide = wide();
+  for (const char of chars) cells += isWide.test(char) ? 2 : 1;
   return cells;
 }
 
@@ -36,7 +38,7 @@ export function cut(text: string, cells: number): string {
   if (width(text) <= cells) return text;
   let out = '';
   let used = 0;
-  for (const unit of text.match(UNITS) ?? []) {
+  for (const unit of text.match(units()) ?? []) {
     const next = width(unit);
     if (used + next > cells - 1) break;
     out += unit;

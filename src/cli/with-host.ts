@@ -6,7 +6,7 @@ import type { Approve } from '../call/session.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Questioned, Root } from '../connection/questions.ts';
-import { allowsDaemon } from '../daemon/protocol/daemon-place.ts';
+import { allowsDaemon } from '../daemon/protocol/daemon-use.ts';
 import type { HeadStart } from '../host/head-start.ts';
 import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
@@ -15,8 +15,7 @@ import { aborted } from '../lib/waits.ts';
 import { oneLine } from '../policy/clean.ts';
 import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
-import { pinKey } from '../policy/pins.ts';
-import { type PinNews, takeNews } from '../policy/pins-news.ts';
+import type { PinNews } from '../policy/pins-news.ts';
 import { SERVED_SESSIONS } from '../serve/served-host.ts';
 import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
@@ -40,6 +39,8 @@ export interface Need {
   readonly canBeAsked?: () => boolean;
   /** Cleans and truncates results as for a model; default: complete results. */
   readonly forModel?: boolean | undefined;
+  /** Work for the time in which the servers start. */
+  readonly prepare?: ((host: CommandHost) => void) | undefined;
   /** True if the command's own output contains the configuration's problems; default: they are printed on stderr. */
   readonly tellsProblems?: boolean | undefined;
   /** `whole`: every problem of the configuration is printed; default: those that concern these servers. */
@@ -62,6 +63,7 @@ export type CommandHost = Pick<
   | 'logout'
   | 'on'
   | 'phases'
+  | 'prepareCall'
   | 'prompt'
   | 'prompts'
   | 'read'
@@ -94,6 +96,8 @@ export async function withHost(
     const { host } = hosted;
     const { servers } = need;
     await whileConnecting(context.output, host, async () => {
+      // After the first messages to the servers were written.
+      setImmediate(() => need.prepare?.(host));
       if (servers === 'all') await host.ready();
       else await Promise.all(servers.map((name) => host.connect(name)));
     });
@@ -131,7 +135,7 @@ export async function openHost(
   const stopLog = context.verbose ? logTo(context, host) : undefined;
   try {
     const status = await Promise.race([work({ host, config }), aborted(signal)]);
-    reportPinNews(
+    await reportPinNews(
       context,
       config.servers.filter(({ name }) => servers.includes(name)),
     );
@@ -254,7 +258,11 @@ function logTo({ output }: Context, host: CommandHost): () => void {
 const MAX_NAMED = 5;
 
 /** Reports changed definitions of the person's own servers once, whichever host detected them. */
-function reportPinNews({ home, output }: Context, specs: readonly ServerSpec[]): void {
+async function reportPinNews({ home, output }: Context, specs: readonly ServerSpec[]): Promise<void> {
+  const [{ pinKey }, { takeNews }] = await Promise.all([
+    import('../policy/pins.ts'),
+    import('../policy/pins-news.ts'),
+  ]);
   const news = takeNews(home, new Set(specs.map(pinKey)));
   // Several hosts may have detected the same change.
   for (const text of new Set(news.map(newsText))) output.note(`${output.notePaint.warn('warning:')} ${text}`);

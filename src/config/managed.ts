@@ -1,7 +1,8 @@
 /** Reads the managed settings of a machine: the administrator's own servers, and rules for all others (POL-1). */
 
-import { lstat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../lib/attempt.ts';
 import { isRecord, type JsonObject } from '../lib/json.ts';
 import { type Document, locateFaults, readDocument } from './document.ts';
 import type { Problem, ServerSpec } from './entry.ts';
@@ -73,11 +74,8 @@ export function managedFolder(platform: NodeJS.Platform = process.platform): str
 export async function readManaged(baseDir: string, folder: string = managedFolder()): Promise<Managed> {
   const serversFile = join(folder, 'managed-mcp.json');
   const policyFile = join(folder, 'policy.json');
-  const [blocked, servers, policy] = await Promise.all([
-    folderFault(folder),
-    readExclusive(serversFile, baseDir),
-    readPolicy(policyFile),
-  ]);
+  const blocked = folderFault(folder);
+  const [servers, policy] = await Promise.all([readExclusive(serversFile, baseDir), readPolicy(policyFile)]);
   const closed = blocked ?? servers.closed ?? policy.closed;
   return {
     ...(closed === undefined ? {} : { closed }),
@@ -91,8 +89,9 @@ export async function readManaged(baseDir: string, folder: string = managedFolde
   };
 }
 
-async function folderFault(folder: string): Promise<string | undefined> {
-  const info = await lstat(folder).catch(() => undefined);
+function folderFault(folder: string): string | undefined {
+  // Synchronous: commands that only read the configuration do without Node's promises of files.
+  const info = attempt(() => lstatSync(folder), undefined);
   if (info === undefined || info.isDirectory() || info.isSymbolicLink()) return undefined;
   return `${folder} is not a folder, so nothing may run`;
 }
@@ -106,7 +105,7 @@ interface Exclusive {
 
 async function readExclusive(file: string, baseDir: string): Promise<Exclusive> {
   const document = await readDocument(file);
-  const fault = await faultOf(document);
+  const fault = faultOf(document);
   if (fault === 'absent') return { there: false, servers: [], problems: [] };
   if (fault !== undefined)
     return { there: true, closed: fault, servers: [], problems: withClosing(document, fault) };
@@ -130,7 +129,7 @@ interface Policy {
 
 async function readPolicy(file: string): Promise<Policy> {
   const document = await readDocument(file);
-  const fault = await faultOf(document);
+  const fault = faultOf(document);
   if (fault === 'absent') return { denied: [], problems: [] };
   const closed = (why: string): Policy => ({
     closed: why,
@@ -156,16 +155,13 @@ async function readPolicy(file: string): Promise<Policy> {
 }
 
 /** Returns `absent` if the file does not exist, or a sentence if it blocks everything. */
-async function faultOf({ file, value, problems }: Document): Promise<'absent' | string | undefined> {
+function faultOf({ file, value, problems }: Document): 'absent' | string | undefined {
   if (value === undefined) {
     const [problem] = problems;
     if (problem !== undefined) return broken(file, problem.message);
     // Empty, or a dangling link: the administrator intended a policy.
-    const there = await lstat(file).then(
-      () => true,
-      () => false,
-    );
-    return there ? broken(file, 'it is empty') : 'absent';
+    const isThere = attempt(() => lstatSync(file) !== undefined, false);
+    return isThere ? broken(file, 'it is empty') : 'absent';
   }
   return isRecord(value) ? undefined : broken(file, 'it does not hold an object');
 }

@@ -5,7 +5,8 @@ import { isStdio, type ServerEntry, type ServerSpec, type Settings } from '../co
 import type { Home } from '../config/home.ts';
 import { isShareable } from '../config/shareable.ts';
 import { type Attached, attachOrStart } from '../daemon/client/attach.ts';
-import { allowsDaemon, placeOf } from '../daemon/protocol/daemon-place.ts';
+import { placeOf } from '../daemon/protocol/daemon-place.ts';
+import { allowsDaemon } from '../daemon/protocol/daemon-use.ts';
 import { asPlugboardError } from '../errors.ts';
 import { sentences } from '../lib/sentences.ts';
 import { createAttachedTransport } from '../transport/attached-transport.ts';

@@ -457,6 +457,18 @@ export class Host {
   }
 
   /**
+   * Compiles the check of a tool's arguments ahead of its call, if the tool is known.
+   *
+   * @internal
+   */
+  prepareCall(server: string, tool: string): void {
+    const { catalog, calls } = this.#core;
+    const known = catalog.snapshot.tools.find((each) => each.server === server && each.tool === tool);
+    if (known === undefined) return;
+    void calls.argumentChecker().then((checker) => checker.checkFor(known.inputSchema));
+  }
+
+  /**
    * Returns a connected server's description of itself: name and version, instructions, capabilities.
    *
    * @param name - The name of the server.

@@ -13,7 +13,6 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { scriptRunner } from '../lib/script-runner.ts';
 import { MarkedProcesses } from './marked-processes.ts';
 import { POSIX_REAPER, WINDOWS_REAPER } from './reaper-script.ts';
@@ -23,6 +22,8 @@ export const OWNER_VARIABLE = 'PLUGBOARD_OWNER';
 
 const NO_HELPER =
   "No helper watches over the servers' processes: this program cannot run a script. Servers outlive it if it is killed";
+
+const HEX = 16;
 
 /** How often a helper that was killed is started again. */
 const MAX_HELPER_STARTS = 5;
@@ -53,7 +54,7 @@ export function createReaper(options: ReaperOptions): Reaper {
 
 class HostReaper implements Reaper {
   readonly #options: ReaperOptions;
-  readonly #host = randomUUID();
+  readonly #host = newHostId();
   readonly marked: MarkedProcesses = new MarkedProcesses(OWNER_VARIABLE, `${this.#host}.`);
   readonly #groups = new Set<number>();
   #helper: ChildProcess | undefined;
@@ -133,6 +134,13 @@ class HostReaper implements Reaper {
     const input = this.#helper?.stdin;
     if (input?.writable) input.write(`${line}\n`);
   }
+}
+
+/** Unique, not secret: to load Node's own generator would delay the first server by a millisecond. */
+function newHostId(): string {
+  return '00000000-0000-4000-8000-000000000000'.replaceAll('0', () =>
+    Math.floor(Math.random() * HEX).toString(HEX),
+  );
 }
 
 /**

@@ -14,7 +14,7 @@ import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText, saveImages, saveResult } from '../result-output.ts';
-import { withHost } from '../with-host.ts';
+import { type CommandHost, withHost } from '../with-host.ts';
 
 /** Opened on the first read: creating the stream takes time, and it would keep the terminal busy. */
 const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
@@ -53,7 +53,11 @@ export const call: CliCommand = {
     const forModel = flags['limit'] === true;
     const line = new ProgressLine(output, name);
     const asking = askingDuring(context, { yes: flags['yes'] === true, before: () => line.clear() });
-    return withHost(context, { servers, ...asking, forModel }, async ({ host, config }) => {
+    // The list of an earlier start mostly still applies, and a check is used only for the definition it was made for.
+    const prepare = (host: CommandHost): void => {
+      for (const server of servers) host.prepareCall(server, name);
+    };
+    return withHost(context, { servers, ...asking, forModel, prepare }, async ({ host, config }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
       for (const server of servers) refuseHidden(host, findServer(config, server), name);
       const tool = findTool(host, { servers, name }, host.tools());

@@ -1,6 +1,6 @@
 /** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
-import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
+import { allowsDaemon } from '../../daemon/protocol/daemon-use.ts';
 import { closeAfter } from '../../lib/waits.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';

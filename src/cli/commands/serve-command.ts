@@ -3,7 +3,7 @@
 import type { AgentTools } from '../../chat/agent-tools.ts';
 import { loadConfig } from '../../config/load.ts';
 import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
-import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
+import { allowsDaemon } from '../../daemon/protocol/daemon-use.ts';
 import { checkReach } from '../../endpoint/listen-http.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';

@@ -1,6 +1,6 @@
 /** Last step of `up`: opens the page of the daemon, which keeps running for the agents. */
 
-import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
+import { allowsDaemon } from '../../daemon/protocol/daemon-use.ts';
 import { asPlugboardError } from '../../errors.ts';
 import type { Context } from '../cli-command.ts';
 import { adoptOldToken, pageToken } from '../gateway-tokens.ts';

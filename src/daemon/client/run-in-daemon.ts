@@ -18,7 +18,8 @@ import {
   isApprovals,
   type Screen,
 } from '../protocol/daemon-messages.ts';
-import { allowsDaemon, commandsStartDaemon, placeOf } from '../protocol/daemon-place.ts';
+import { placeOf } from '../protocol/daemon-place.ts';
+import { allowsDaemon, commandsStartDaemon } from '../protocol/daemon-use.ts';
 import { attach } from './attach.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

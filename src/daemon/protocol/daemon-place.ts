@@ -10,6 +10,7 @@ import { isRecord } from '../../lib/json.ts';
 import { makeFolderSync } from '../../lib/make-folder.ts';
 import { quickHash } from '../../lib/quick-hash.ts';
 import { readVersion } from '../../lib/version.ts';
+import { recordFile } from './daemon-use.ts';
 
 /** The daemon always runs the newest build that attached to it. */
 export interface Build {
@@ -74,7 +75,7 @@ export function placeOf(home: Home): Place | undefined {
   return {
     build: buildOf(entry),
     entry,
-    record: join(home.run, 'daemon.json'),
+    record: recordFile(home),
     lock: join(home.run, 'locks', 'daemon.lock'),
     log: join(home.run, 'daemon.log'),
   };
@@ -198,18 +199,4 @@ function asBuild(value: unknown): Build | undefined {
   const { version, id, madeAt } = value;
   if (typeof version !== 'string' || typeof id !== 'string' || typeof madeAt !== 'number') return undefined;
   return { version, id, madeAt };
-}
-
-/** Returns false if PLUGBOARD_DAEMON disables the daemon. */
-export function allowsDaemon(env: NodeJS.ProcessEnv): boolean {
-  return !['0', 'false', 'off', 'no'].includes(daemonSetting(env));
-}
-
-/** Returns true if PLUGBOARD_DAEMON lets commands start the daemon, too. */
-export function commandsStartDaemon(env: NodeJS.ProcessEnv): boolean {
-  return ['1', 'true', 'on', 'yes'].includes(daemonSetting(env));
-}
-
-function daemonSetting(env: NodeJS.ProcessEnv): string {
-  return (env['PLUGBOARD_DAEMON'] ?? '').toLowerCase();
 }

@@ -40,6 +40,9 @@ export function statSync(path: string, options?: { readonly throwIfNoEntry?: boo
   return files.stat(path);
 }
 
+/** There are no links. */
+export const lstatSync: typeof statSync = statSync;
+
 export function realpathSync(path: string): string {
   files.stat(path);
   return resolve(path);
