@@ -59,12 +59,16 @@ const required = {
   setup({ initialOptions, onEnd }) {
     initialOptions.write = false;
     onEnd(async ({ outputFiles = [] }) => {
-      for (const { path, text } of outputFiles) await writeFile(path, text.replaceAll(IMPORTED, REQUIRED));
+      for (const { path, text } of outputFiles)
+        await writeFile(path, text.replaceAll(IMPORTED, REQUIRED).replaceAll(PACKAGE, '__import("$1")'));
     });
   },
 };
 const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs)"\)/g;
 const REQUIRED = 'Promise.resolve().then(()=>require("$1"))';
+/** Code that was compiled in an earlier run cannot import; src/cli/code-cache.ts passes a function that can. */
+const PACKAGE = /(?<![#.\w])import\("([^"]+)"\)/g;
+const IMPORT = 'var __import = typeof __import === "function" ? __import : (id) => import(id);';
 
 /** For files in a folder of dist/. */
 export const commonJsOptions = {
@@ -81,7 +85,7 @@ export const commonJsOptions = {
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'linked',
-  banner: { js: MODULE_URL },
+  banner: { js: `${MODULE_URL}${IMPORT}` },
   external,
   plugins: [moduleUrls, required],
   logLevel: 'warning',

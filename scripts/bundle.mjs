@@ -37,6 +37,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { commonJsOptions, keepApart } from './bundle-plugins.mjs';
 import { buildCommonJs } from './commonjs.mjs';
+import { buildEsModules } from './es-modules.mjs';
 import { buildRemoteOnly } from './remote-only.mjs';
 
 const EXECUTABLE = 0o755;
@@ -236,4 +237,5 @@ await build({
 });
 
 await buildCommonJs();
+await buildEsModules();
 await buildRemoteOnly();

@@ -23,7 +23,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { quickHash } from '../lib/quick-hash.ts';
 
 const FOLDER_MODE = 0o700;
@@ -54,6 +54,8 @@ export interface CodeCacheOptions {
   readonly command: string;
   /** Loads modules of Node and of packages. */
   readonly require: (id: string) => unknown;
+  /** Imports packages that are ES modules, which compiled code cannot do itself. */
+  readonly import: (id: string) => Promise<unknown>;
 }
 
 type Wrapper = (
@@ -63,6 +65,7 @@ type Wrapper = (
   module: { exports: unknown },
   filename: string,
   dirname: string,
+  importPackage: (id: string) => Promise<unknown>,
 ) => void;
 
 interface Compiled {
@@ -96,10 +99,10 @@ export class CodeCache {
     if (known !== undefined) return known.exports;
     const module = { exports: {} };
     this.#modules.set(id, module);
-    const file = join(this.#options.program, id);
-    const load = (wanted: string): unknown =>
-      OUR_FILE.test(wanted) ? this.load(wanted) : this.#options.require(wanted);
-    this.#compile(file).call(module.exports, module.exports, load, module, file, this.#options.program);
+    const { program, require, import: importPackage } = this.#options;
+    const file = join(program, id);
+    const load = (wanted: string): unknown => (OUR_FILE.test(wanted) ? this.load(wanted) : require(wanted));
+    this.#compile(file).call(module.exports, module.exports, load, module, file, program, importPackage);
     return module.exports;
   }
 
@@ -127,11 +130,8 @@ export class CodeCache {
     const { source, text } = readSource(file);
     const codeFile = this.#folder === undefined ? undefined : join(this.#folder, `${basename(file)}.code`);
     const cachedData = codeFile === undefined ? undefined : readCode(codeFile, source);
-    const script = new Script(`(function (exports, require, module, __filename, __dirname) {${text}\n})`, {
-      filename: file,
-      cachedData,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    });
+    const parameters = 'exports, require, module, __filename, __dirname, __import';
+    const script = new Script(`(function (${parameters}) {${text}\n})`, { filename: file, cachedData });
     const isCached = cachedData !== undefined && script.cachedDataRejected === false;
     if (codeFile !== undefined && !isCached) this.#compiled.push({ script, source, codeFile });
     // The text above is one function expression.

@@ -19,6 +19,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
       home: findHome(process.env).dir,
       command: commandOf(argv),
       require,
+      import: (id) => import(id),
     },
     process.env,
   );

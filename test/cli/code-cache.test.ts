@@ -46,7 +46,7 @@ function plant(flags: readonly string[] = []): string {
   const file = join(folder(), MAIN);
   const source = statSync(join(dirname(COMMAND), 'main.cjs'));
   const body = 'require("node:fs").writeSync(1, "planted")';
-  const text = `(function (exports, require, module, __filename, __dirname) {${body.padEnd(source.size)}\n})`;
+  const text = `(function (exports, require, module, __filename, __dirname, __import) {${body.padEnd(source.size)}\n})`;
   const script = `const script = new (require('node:vm').Script)(${JSON.stringify(text)});
     script.runInThisContext();
     process.stdout.write(script.createCachedData().toString('base64'));`;
@@ -134,6 +134,13 @@ describe('compiled code of commands', () => {
     rmSync(place.home, { recursive: true });
     expect(await place.run(['list', '--no-connect'])).toMatchObject({ status: 0 });
     expect(existsSync(place.home)).toBe(false);
+  });
+
+  it('can import modules, as code that was just compiled can', async () => {
+    await place.run(['daemon', 'start']);
+    const statuses = [await place.json(['daemon', 'status']), await place.json(['daemon', 'status'])];
+    await place.run(['daemon', 'stop']);
+    for (const { value } of statuses) expect(value).toMatchObject({ running: true });
   });
 
   it('is not stored by a command that fails, or if the user disables compile caches', async () => {
