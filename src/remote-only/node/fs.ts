@@ -41,7 +41,9 @@ export function statSync(path: string, options?: { readonly throwIfNoEntry?: boo
 }
 
 /** There are no links. */
-export const lstatSync: typeof statSync = statSync;
+export function lstatSync(path: string): Stats | undefined {
+  return statSync(path);
+}
 
 export function realpathSync(path: string): string {
   files.stat(path);
