@@ -14,7 +14,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -42,6 +41,9 @@ const HEADER_BYTES: number = HEADER_NUMBERS * Float64Array.BYTES_PER_ELEMENT;
 /** Equal copies of the code show that it is undamaged: to load Node's checksums would take longer than to read them. */
 const COPIES = 2;
 const FORMAT = 1;
+/** As Node wraps a CommonJS file, with one parameter more. */
+const BEFORE = '(function (exports, require, module, __filename, __dirname, __import) {';
+const AFTER = '\n})';
 const COMMAND_NAME = /^[a-z_][a-z_-]{0,19}$/;
 const OUR_FILE = /^\.\/[\w-]+\.cjs$/;
 
@@ -127,14 +129,13 @@ export class CodeCache {
   }
 
   #compile(file: string): Wrapper {
-    const { source, text } = readSource(file);
+    const { source, wrapped } = readSource(file);
     const codeFile = this.#folder === undefined ? undefined : join(this.#folder, `${basename(file)}.code`);
     const cachedData = codeFile === undefined ? undefined : readCode(codeFile, source);
-    const parameters = 'exports, require, module, __filename, __dirname, __import';
-    const script = new Script(`(function (${parameters}) {${text}\n})`, { filename: file, cachedData });
+    const script = new Script(wrapped, { filename: file, cachedData });
     const isCached = cachedData !== undefined && script.cachedDataRejected === false;
     if (codeFile !== undefined && !isCached) this.#compiled.push({ script, source, codeFile });
-    // The text above is one function expression.
+    // The text is one function expression.
     return script.runInThisContext() as Wrapper;
   }
 
@@ -166,13 +167,29 @@ function removeOldest(folder: string): void {
   for (const build of builds.slice(MAX_BUILDS)) rmSync(build, { recursive: true, force: true });
 }
 
-function readSource(file: string): { readonly source: Stats; readonly text: string } {
+/** Reads a file as the function that it is called as; one buffer, because a megabyte is copied with each step. */
+function readSource(file: string): { readonly source: Stats; readonly wrapped: string } {
   const descriptor = openSync(file, 'r');
   try {
+    const source = fstatSync(descriptor);
+    const { length } = BEFORE;
+    const bytes = Buffer.allocUnsafeSlow(length + source.size + AFTER.length);
+    bytes.write(BEFORE, 0, 'latin1');
+    readAll(descriptor, bytes.subarray(length, length + source.size));
+    bytes.write(AFTER, length + source.size, 'latin1');
     // The bundles are ASCII (scripts/bundle.mjs), which is decoded fastest this way.
-    return { source: fstatSync(descriptor), text: readFileSync(descriptor, 'latin1') };
+    return { source, wrapped: bytes.toString('latin1') };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Fills the buffer; throws if the file is shorter. */
+function readAll(descriptor: number, into: Buffer): void {
+  for (let at = 0; at < into.length; ) {
+    const count = readSync(descriptor, into, at, into.length - at, at);
+    if (count === 0) throw new Error('The file became shorter while it was read');
+    at += count;
   }
 }
 
@@ -194,7 +211,7 @@ function readCode(file: string, source: Stats): Buffer | undefined {
     const length = (stats.size - HEADER_BYTES) / COPIES;
     if (!isOnlyOurs(stats) || !(length > 0 && length <= MAX_CODE_BYTES)) return undefined;
     const bytes = Buffer.allocUnsafeSlow(stats.size);
-    if (readSync(descriptor, bytes, 0, bytes.length, 0) !== bytes.length) return undefined;
+    readAll(descriptor, bytes);
     const header = new Float64Array(bytes.buffer, 0, HEADER_NUMBERS);
     const expected = [FORMAT, ...identityOf(source), length];
     if (!expected.every((value, at) => header[at] === value)) return undefined;

@@ -3,21 +3,24 @@
 /** A longer run of letters is not a word, but a token, a hash or base64. */
 const MAX_WORD_LENGTH = 40;
 
-const RUN = /[\p{L}\p{M}\p{N}]+/gu;
+// Expressions for other scripts are created in functions: to parse them takes a millisecond of every start.
+
+const foreignRun = (): RegExp => /[\p{L}\p{M}\p{N}]+/gu;
 /** The same for ASCII text, where it is many times faster. */
 const ASCII_RUN = /[A-Za-z0-9]+/g;
 const NOT_ASCII = /[\u0080-\uffff]/;
-const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
-const CJK_OR_OTHER =
+const cjk = (): RegExp =>
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+const cjkOrOther = (): RegExp =>
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 /** `word`, `Word` and `WORD`, which need no splitting. */
 const ONE_HUMP = /^(?:[A-Za-z0-9][a-z0-9]*|[A-Z0-9]+)$/;
 /** Acronyms with their plural (`URLs`), acronyms, capitalised words, the rest. */
 const ASCII_HUMPS = /[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z0-9]+|[0-9]+/g;
-const HUMPS =
+const foreignHumps = (): RegExp =>
   /\p{Lu}{2,}s(?!\p{Ll})|\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[\p{Ll}\p{M}\p{Lo}\p{Lm}\p{N}]+|\p{Lu}+|\p{N}+/gu;
 /** Marks carry meaning in many scripts; on Latin letters users often omit them. */
-const ACCENTS = /(\p{Script=Latin})\p{M}+/gu;
+const accents = (): RegExp => /(\p{Script=Latin})\p{M}+/gu;
 
 /** Written in camel case, but searched for as one word. */
 const ONE_WORD: ReadonlySet<string> = new Set(
@@ -42,7 +45,7 @@ export function wordsOf(text: string): string[] {
   if (ONE_HUMP.test(text)) return text.length <= MAX_WORD_LENGTH ? [text.toLowerCase()] : [];
   const words: string[] = [];
   const plain = NOT_ASCII.test(text) ? text.normalize('NFKC') : text;
-  for (const run of plain.match(NOT_ASCII.test(plain) ? RUN : ASCII_RUN) ?? []) {
+  for (const run of plain.match(NOT_ASCII.test(plain) ? foreignRun() : ASCII_RUN) ?? []) {
     if (NOT_ASCII.test(run)) pushForeign(run, words);
     else pushRun(run, words);
   }
@@ -50,12 +53,13 @@ export function wordsOf(text: string): string[] {
 }
 
 function pushForeign(run: string, words: string[]): void {
-  if (!CJK.test(run)) {
-    pushRun(run.normalize('NFD').replace(ACCENTS, '$1').normalize('NFC'), words);
+  const isCjk = cjk();
+  if (!isCjk.test(run)) {
+    pushRun(run.normalize('NFD').replace(accents(), '$1').normalize('NFC'), words);
     return;
   }
-  for (const [part] of run.matchAll(CJK_OR_OTHER)) {
-    if (CJK.test(part)) pushPairs(part, words);
+  for (const [part] of run.matchAll(cjkOrOther())) {
+    if (isCjk.test(part)) pushPairs(part, words);
     else pushRun(part, words);
   }
 }
@@ -69,7 +73,7 @@ function pushPairs(part: string, words: string[]): void {
 function pushRun(run: string, words: string[]): void {
   const lower = run.toLowerCase();
   const isOne = ONE_HUMP.test(run) || ONE_WORD.has(lower) || (NOT_ASCII.test(run) && hasOneHump(run, lower));
-  const parts = isOne ? [lower] : joined(run.match(NOT_ASCII.test(run) ? HUMPS : ASCII_HUMPS) ?? []);
+  const parts = isOne ? [lower] : joined(run.match(NOT_ASCII.test(run) ? foreignHumps() : ASCII_HUMPS) ?? []);
   for (const part of parts) if (part.length <= MAX_WORD_LENGTH) words.push(part);
 }
 
