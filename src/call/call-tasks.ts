@@ -171,11 +171,11 @@ export class ForwardedTask {
   async result(how: Cancellable): Promise<ShapedResult> {
     const { connection } = resolvedCall(this.#call);
     const work = { session: this.#call.session, ...how };
-    this.#context.work.inFlight.begin(connection, work);
+    const begun = this.#context.work.inFlight.begin(connection, work);
     try {
       return await this.shape(await this.#request('tasks/result', {}, how, { idleMs: undefined }));
     } finally {
-      this.#context.work.inFlight.end(connection, work);
+      this.#context.work.inFlight.end(connection, begun);
     }
   }
 

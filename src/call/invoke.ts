@@ -12,27 +12,28 @@ import { sandboxMeta } from '../connection/sandbox-state.ts';
 import { createdTask, hasTasks } from '../connection/tasks.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
+import type { ListEntry } from '../lib/linked-list.ts';
 import { decideRetry } from '../lib/retry.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { ForwardedTask, followCall } from './call-tasks.ts';
 import { resolvedCall } from './resolved-call.ts';
+import type { ServerWork } from './session-work.ts';
 
 export const invoke: Stage = (context) => (call) => {
   const { tool, connection } = resolvedCall(call);
-  context.work.inFlight.begin(connection, call);
+  const begun = context.work.inFlight.begin(connection, call);
   return send(context, call, tool).then(
     (answer) => {
       const { negotiated } = connection;
       // Nearly every answer is a result.
       if (negotiated !== undefined && createdTask(answer, negotiated.era) !== undefined)
-        return settled(context, call, () => taskResult(context, call, answer, negotiated.era));
-      const result = accepted(context, call, answer);
-      context.work.inFlight.end(connection, call);
-      return result;
+        return settled(context, call, begun, () => taskResult(context, call, answer, negotiated.era));
+      context.work.inFlight.end(connection, begun);
+      return accepted(context, call, answer);
     },
     (error: unknown) =>
-      settled(context, call, async () => {
+      settled(context, call, begun, async () => {
         const answer = await sendAgain(context, call, error).catch((failed: unknown) => {
           throw context.closing.aborted ? hostClosedError(failed) : failed;
         });
@@ -45,6 +46,7 @@ export const invoke: Stage = (context) => (call) => {
 async function settled(
   context: CallContext,
   call: Call,
+  begun: ListEntry<ServerWork>,
   act: () => ReturnType<Handler>,
 ): ReturnType<Handler> {
   try {
@@ -53,7 +55,7 @@ async function settled(
     call.endProgress?.();
     throw named(error, call);
   } finally {
-    context.work.inFlight.end(resolvedCall(call).connection, call);
+    context.work.inFlight.end(resolvedCall(call).connection, begun);
   }
 }
 

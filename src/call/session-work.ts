@@ -7,6 +7,7 @@ import type { Params } from '../connection/peer.ts';
 import type { SampleCount } from '../connection/questions-sample.ts';
 import { type Cancellable, signalOf, whileOpen } from '../lib/cancellation.ts';
 import { Emitter } from '../lib/emitter.ts';
+import { LinkedList, type ListEntry } from '../lib/linked-list.ts';
 import { ForwardedTasks } from './call-tasks.ts';
 import type { Session } from './session.ts';
 import { SessionRouter, type SessionRouterOptions } from './session-router.ts';
@@ -73,11 +74,11 @@ export class SessionWork {
       await whileOpen(work, session.ended, (signal) => wanted.ready(signal));
     const placement = router.takesTurns ? await router.enter(wanted, session, work) : undefined;
     const connection = placement?.connection ?? wanted;
-    this.inFlight.begin(connection, work);
+    const begun = this.inFlight.begin(connection, work);
     try {
       return await act(connection);
     } finally {
-      this.inFlight.end(connection, work);
+      this.inFlight.end(connection, begun);
       if (placement !== undefined) router.leave(placement, session);
     }
   }
@@ -99,7 +100,7 @@ export interface ServerWork extends Cancellable, SampleCount {
 }
 
 interface ProcessWork {
-  readonly works: Set<ServerWork>;
+  readonly works: LinkedList<ServerWork>;
   /** The only session that it has worked for so far, or 'several'. */
   user: Session | 'several';
 }
@@ -109,18 +110,18 @@ class InFlightWork {
   /** Work that a modern server has interrupted with questions: until they are answered it is inactive. */
   readonly #waiting = new Set<ServerWork>();
 
-  begin(connection: Connection, work: ServerWork): void {
-    const processWork = this.#byProcess.get(connection);
+  /** Returns the entry for `end`. */
+  begin(connection: Connection, work: ServerWork): ListEntry<ServerWork> {
+    let processWork = this.#byProcess.get(connection);
     if (processWork === undefined) {
-      this.#byProcess.set(connection, { works: new Set([work]), user: work.session });
-      return;
-    }
-    processWork.works.add(work);
-    if (processWork.user !== work.session) processWork.user = 'several';
+      processWork = { works: new LinkedList(), user: work.session };
+      this.#byProcess.set(connection, processWork);
+    } else if (processWork.user !== work.session) processWork.user = 'several';
+    return processWork.works.add(work);
   }
 
-  end(connection: Connection, work: ServerWork): void {
-    this.#byProcess.get(connection)?.works.delete(work);
+  end(connection: Connection, begun: ListEntry<ServerWork>): void {
+    this.#byProcess.get(connection)?.works.remove(begun);
   }
 
   /** Marks work as waiting for the answer to a question that came with the server's response. */
@@ -142,7 +143,7 @@ class InFlightWork {
   workOf(connection: Connection, signal: AbortSignal | undefined, owner?: object): ServerWork | undefined {
     let last: ServerWork | undefined;
     let mixed = false;
-    for (const work of this.#byProcess.get(connection)?.works ?? []) {
+    for (const work of this.#byProcess.get(connection)?.works.items() ?? []) {
       if (owner === undefined ? signal !== undefined && signalOf(work) === signal : work === owner)
         return work;
       mixed ||= last !== undefined && last.session !== work.session;
@@ -157,7 +158,8 @@ class InFlightWork {
    */
   sessionOf(connection: Connection): Session | 'several' | undefined {
     const processWork = this.#byProcess.get(connection);
-    const [first, ...others] = [...(processWork?.works ?? [])].filter((work) => !this.#waiting.has(work));
+    const works = processWork?.works.items() ?? [];
+    const [first, ...others] = works.filter((work) => !this.#waiting.has(work));
     if (first === undefined) return processWork?.user;
     return others.every(({ session }) => session === first.session) ? first.session : 'several';
   }

@@ -17,6 +17,7 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_METHOD_NOT_FOUND,
 } from '../lib/json-rpc.ts';
+import { NumberMap } from '../lib/number-map.ts';
 import { type Notice, type Receiver, SENT, type SendOptions, type Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
 import { type HandedOn, metaFor } from './handed-on.ts';
@@ -88,7 +89,7 @@ export class Peer implements Receiver {
   readonly #owner: PeerOwner;
   readonly #clock: Clock;
   readonly #deadlines: Deadlines<Pending>;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new NumberMap<Pending>();
   readonly #serving = new Map<RequestId, AbortController>();
   /** Answered requests whose progress continues. */
   readonly #goingOn = new Map<number, (progress: Progress) => void>();
@@ -262,14 +263,14 @@ export class Peer implements Receiver {
     const known = id === undefined ? undefined : this.#pending.get(asOurId(id));
     if (known !== undefined) this.#fail(known, error);
     // The id of the lost response is unknown, so every pending request fails.
-    else if (id === undefined) for (const pending of [...this.#pending.values()]) this.#fail(pending, error);
+    else if (id === undefined) for (const pending of this.#pending.values()) this.#fail(pending, error);
   }
 
   closed(error?: PlugboardError): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#closedBy = error;
-    for (const pending of [...this.#pending.values()]) this.#fail(pending, this.#gone());
+    for (const pending of this.#pending.values()) this.#fail(pending, this.#gone());
     for (const controller of this.#serving.values()) controller.abort();
     for (const [until, takeBack] of this.#watched) until.offCancel(takeBack);
     this.#watched.clear();
