@@ -11,6 +11,7 @@ import {
   RPC_INVALID_REQUEST,
   RPC_PARSE_ERROR,
 } from '../lib/json-rpc.ts';
+import { LinkedList } from '../lib/linked-list.ts';
 import type { Backend } from './backend.ts';
 import { ClientConnection } from './client-connection.ts';
 import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.ts';
@@ -48,8 +49,7 @@ interface Incoming {
 export class McpEndpoint {
   readonly #backend: Backend;
   readonly #sessions: HttpSessions;
-  /** Open exchanges, each with its principal. */
-  readonly #open = new Map<HttpExchange, string>();
+  readonly #open = new LinkedList<HttpExchange>();
   readonly #sweeper: NodeJS.Timeout;
 
   /** `records`: the storage for legacy sessions across processes; undefined: memory only. */
@@ -83,13 +83,13 @@ export class McpEndpoint {
   /** Ends the sessions, streams and requests of one principal. */
   dismiss(principal: string): void {
     this.#sessions.dismiss(principal);
-    for (const [exchange, owner] of this.#open) if (owner === principal) exchange.destroy();
+    for (const exchange of this.#open.items()) if (exchange.principal === principal) exchange.destroy();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     const recorded = this.#sessions.close();
-    for (const exchange of this.#open.keys()) exchange.end();
+    for (const exchange of this.#open.items()) exchange.end();
     await recorded;
   }
 
@@ -212,7 +212,7 @@ export class McpEndpoint {
     };
     const answers = frames.map((frame, at) => clientConnection.receive(frame, parts[at] ?? unreachable()));
     void Promise.all(answers).then((all) => {
-      this.#open.delete(exchange);
+      this.#closed(exchange);
       const given = all.filter((answer) => answer !== undefined);
       exchange.finish(200, given.length === 0 ? undefined : given);
     });
@@ -271,7 +271,7 @@ export class McpEndpoint {
       { hint: 'It may have run. Its questions are no longer open.' },
     );
     exchange.openStream();
-    this.#open.delete(exchange);
+    this.#closed(exchange);
     const error = this.#backend.failureOf(lost, 'legacy').toJSON();
     exchange.finish(200, { jsonrpc: '2.0', id: call, error });
   }
@@ -290,11 +290,16 @@ export class McpEndpoint {
 
   #exchange(
     { request, response, principal }: Incoming,
-    options: Omit<HttpExchangeOptions, 'takesStream'> = {},
+    options: Omit<HttpExchangeOptions, 'takesStream' | 'principal'> = {},
   ): HttpExchange {
-    const exchange = new HttpExchange(response, { takesStream: takesStream(request), ...options });
-    this.#open.set(exchange, principal);
+    const exchange = new HttpExchange(response, { principal, takesStream: takesStream(request), ...options });
+    exchange.entry = this.#open.add(exchange);
     return exchange;
+  }
+
+  #closed(exchange: HttpExchange): void {
+    if (exchange.entry !== undefined) this.#open.remove(exchange.entry);
+    exchange.entry = undefined;
   }
 
   #answer(
@@ -308,20 +313,20 @@ export class McpEndpoint {
     }
     answer.then(
       (message) => {
-        this.#open.delete(exchange);
+        this.#closed(exchange);
         exchange.finish(status(message), message);
       },
       // A front handles its own failures; an error here means that the response could not be serialized.
       () => {
-        this.#open.delete(exchange);
+        this.#closed(exchange);
         exchange.finish(500, failure(null, RPC_INTERNAL_ERROR, 'The server could not answer'));
       },
     );
   }
 
   #sweep(): void {
-    for (const exchange of this.#open.keys()) {
-      if (exchange.isOver) this.#open.delete(exchange);
+    for (const exchange of this.#open.items()) {
+      if (exchange.isOver) this.#closed(exchange);
       else if (++exchange.quietSweeps >= QUIET_SWEEPS) exchange.keepAlive();
     }
     this.#sessions.sweep();

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { type JsonRpcMessage, messageText, type RequestId } from '../lib/json-rpc.ts';
+import type { ListEntry } from '../lib/linked-list.ts';
 import type { Exchange } from './work.ts';
 
 /** A client with more unread bytes than this is disconnected. */
@@ -15,6 +16,7 @@ const STREAM_HEADERS = {
 } as const;
 
 export interface HttpExchangeOptions {
+  readonly principal: string;
   readonly takesStream: boolean;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly eventIds?: EventIds | undefined;
@@ -30,6 +32,8 @@ export class HttpExchange implements Exchange {
   /** Number of the server's sweeps since the last write. */
   quietSweeps = 0;
   onGone: ((reason: PlugboardError) => void) | undefined;
+  /** Its entry in the endpoint's list of open exchanges. */
+  entry: ListEntry<HttpExchange> | undefined;
 
   constructor(response: ServerResponse, options: HttpExchangeOptions) {
     this.#response = response;
@@ -41,6 +45,10 @@ export class HttpExchange implements Exchange {
       if (options.onDropped === undefined) this.#gone();
       else options.onDropped(this);
     });
+  }
+
+  get principal(): string {
+    return this.#options.principal;
   }
 
   get isEnded(): boolean {

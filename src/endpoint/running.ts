@@ -2,6 +2,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
+import { NumberMap } from '../lib/number-map.ts';
 import type { ClientInfo } from './client-era.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
@@ -12,28 +13,30 @@ const MAX_RUNNING = 1_024;
 const MAX_OPEN = 16_384;
 
 export class RunningRequests {
-  readonly #works = new Map<RequestId, Work>();
+  readonly #numbered = new NumberMap<Work>();
+  readonly #named = new Map<string, Work>();
+  #added = 0;
   /** Queued requests, each with the function that starts it. */
   readonly #waiting: (() => void)[] = [];
   readonly #onIdle: (() => void)[] = [];
 
   get size(): number {
-    return this.#works.size;
+    return this.#numbered.size + this.#named.size;
   }
 
   get(id: RequestId): Work | undefined {
-    return this.#works.get(id);
+    return typeof id === 'number' ? this.#numbered.get(id) : this.#named.get(id);
   }
 
   /** Returns all requests, the newest last. */
   all(): readonly Work[] {
-    return [...this.#works.values()];
+    return [...this.#numbered.values(), ...this.#named.values()].sort((a, b) => a.order - b.order);
   }
 
   /** Whether the sender of some request passes a test; requests of one legacy client share one sender. */
   someClientInfo(test: (clientInfo: ClientInfo) => boolean): boolean {
     let last: ClientInfo | undefined;
-    for (const { clientInfo } of this.#works.values()) {
+    for (const { clientInfo } of [...this.#numbered.values(), ...this.#named.values()]) {
       if (clientInfo === last) continue;
       if (test(clientInfo)) return true;
       last = clientInfo;
@@ -43,19 +46,22 @@ export class RunningRequests {
 
   /** Throws if a request with this id cannot be accepted now. */
   check(id: RequestId): void {
-    if (this.#works.has(id))
+    if (this.get(id) !== undefined)
       throw new RpcFailure(RPC_INVALID_REQUEST, 'A request with this id is being worked on');
-    if (this.#works.size >= MAX_OPEN)
+    if (this.size >= MAX_OPEN)
       throw new RpcFailure(RPC_INTERNAL_ERROR, `More than ${MAX_OPEN} requests at once`);
   }
 
   add(id: RequestId, work: Work): void {
-    this.#works.set(id, work);
+    this.#added += 1;
+    work.order = this.#added;
+    if (typeof id === 'number') this.#numbered.set(id, work);
+    else this.#named.set(id, work);
   }
 
   /** Resolves when it is the work's turn; undefined if it is now. */
   turn(work: Work): Promise<void> | undefined {
-    if (this.#works.size <= MAX_RUNNING) return undefined;
+    if (this.size <= MAX_RUNNING) return undefined;
     return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => {
       if (work.isCancelled) throw new PlugboardError('CANCELLED', 'Cancelled before it started');
     });
@@ -63,14 +69,15 @@ export class RunningRequests {
 
   /** Removes a request; true if none is left. */
   remove(id: RequestId): boolean {
-    if (this.#works.delete(id)) this.#waiting.shift()?.();
-    if (this.#works.size > 0) return false;
+    if (typeof id === 'number' ? this.#numbered.delete(id) : this.#named.delete(id))
+      this.#waiting.shift()?.();
+    if (this.size > 0) return false;
     if (this.#onIdle.length > 0) for (const wake of this.#onIdle.splice(0)) wake();
     return true;
   }
 
   /** Resolves when no request is running. */
   async idle(): Promise<void> {
-    if (this.#works.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    if (this.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 }

@@ -32,6 +32,8 @@ export class Work extends Cancellation {
   readonly tool: string | undefined;
   /** The server that a request other than a call was routed to, where there are several. */
   server: string | undefined;
+  /** Its place among the running requests of its client, in the order in which they were added. */
+  order = 0;
   /** Undefined while a modern client is between two rounds. */
   exchange: Exchange | undefined;
   ask: Ask;
