@@ -134,7 +134,8 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     signal: call.signal,
     cancellation: call.cancellation,
     owner: call,
-    until: call.session.ended,
+    // The gateway cancels the work of a stateless session before it ends: each of them is one request.
+    until: call.session.isStateless && call.cancellation !== undefined ? undefined : call.session.ended,
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
     handedOn: context.questions.handedOn(connection, call.session, call.handedOn),

@@ -8,6 +8,7 @@ import { type Root, type RootsRequest, rootsOf } from '../connection/questions.t
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { LinkedList } from '../lib/linked-list.ts';
 import { type Party, partyOf, type Session } from './session.ts';
 
 /** How long a call waits for its server to request roots again, once they are known. */
@@ -26,7 +27,7 @@ export interface RootsRouterOptions {
 export class RootsRouter {
   readonly #options: RootsRouterOptions;
   /** The open sessions, in the order they were opened. */
-  readonly #open = new Set<Session>();
+  readonly #open = new LinkedList<Session>();
   readonly #onOpen = new Set<() => void>();
 
   constructor(options: RootsRouterOptions) {
@@ -34,7 +35,7 @@ export class RootsRouter {
   }
 
   opened(session: Session): void {
-    this.#open.add(session);
+    session.opened = this.#open.add(session);
     if (!canAnswerAnyTime(session)) return;
     for (const wake of [...this.#onOpen]) wake();
     for (const { roots, primary } of this.#options.allProcesses.values())
@@ -43,7 +44,10 @@ export class RootsRouter {
 
   /** Removes a session; false if it was already removed. */
   ended(session: Session): boolean {
-    return this.#open.delete(session);
+    if (session.opened === undefined) return false;
+    this.#open.remove(session.opened);
+    session.opened = undefined;
+    return true;
   }
 
   /** Returns the party whose process has this session's roots; undefined: the first process. */
@@ -154,7 +158,7 @@ export class RootsRouter {
    * expected.
    */
   async #sessions(): Promise<readonly Session[]> {
-    const askable = (): Session[] => [...this.#open].filter(canAnswerAnyTime);
+    const askable = (): Session[] => this.#open.items().filter(canAnswerAnyTime);
     if (this.#options.expectsRoots && askable().length === 0) {
       await new Promise<void>((resolve) => {
         const done = (): void => {
@@ -211,6 +215,7 @@ export class RootSets {
 
   /** Removes a session and returns its key. */
   forget(session: Session): string | undefined {
+    if (this.#known.size === 0) return undefined;
     const key = this.keyOf(session);
     this.#known.delete(session);
     return key;

@@ -18,7 +18,9 @@ interface Waiter {
  * running; sessions without callbacks never wait for each other.
  */
 export class SessionQueue {
-  readonly #holders = new Map<Session, Holder>();
+  /** Weak, for the sake of its tables: those that a `Map` leaves behind keep ended sessions alive. */
+  readonly #holders = new WeakMap<Session, Holder>();
+  #held = 0;
   /** Number of holders with question callbacks. */
   #askable = 0;
   #waiting: Waiter[] = [];
@@ -47,6 +49,7 @@ export class SessionQueue {
     holder.calls -= 1;
     if (holder.calls === 0) {
       this.#holders.delete(session);
+      this.#held -= 1;
       if (holder.canBeAsked) this.#askable -= 1;
     }
     this.#admit();
@@ -62,16 +65,18 @@ export class SessionQueue {
   }
 
   #fits(session: Session, canBeAsked: boolean): boolean {
-    if (this.#holders.size === 0) return true;
-    if (this.#holders.size === 1 && this.#holders.has(session)) return true;
+    if (this.#held === 0) return true;
+    if (this.#held === 1 && this.#holders.has(session)) return true;
     return !canBeAsked && this.#askable === 0;
   }
 
   #hold(session: Session, canBeAsked: boolean): void {
     const holder = this.#holders.get(session);
     if (canBeAsked && holder?.canBeAsked !== true) this.#askable += 1;
-    if (holder === undefined) this.#holders.set(session, { calls: 1, canBeAsked });
-    else {
+    if (holder === undefined) {
+      this.#holders.set(session, { calls: 1, canBeAsked });
+      this.#held += 1;
+    } else {
       holder.calls += 1;
       holder.canBeAsked ||= canBeAsked;
     }

@@ -247,8 +247,10 @@ export class SessionRouter {
         processes.holder = undefined;
         processes.primary.rest();
       }
-      this.#close(processes.dedicated.get(session));
-      processes.dedicated.delete(session);
+      if (processes.dedicated.size > 0) {
+        this.#close(processes.dedicated.get(session));
+        processes.dedicated.delete(session);
+      }
       this.#endAt(processes, session);
     }
   }

@@ -4,6 +4,7 @@ import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { QuestionId } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
 import { Cancellation } from '../lib/cancellation.ts';
+import type { ListEntry } from '../lib/linked-list.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
 
 /** The call that needs an approval, as `approve` gets it. */
@@ -107,6 +108,8 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly canBeAsked: (() => boolean) | undefined;
   /** Cancelled when the session ends: all its open work ends too. */
   readonly ended: Cancellation;
+  /** Its entry among the open sessions of its host. */
+  opened: ListEntry<Session> | undefined;
 }
 
 export function createMemory(): SessionMemory {
@@ -137,6 +140,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
     ended: new Cancellation(),
+    opened: undefined,
     allowed,
     loaded,
     found,

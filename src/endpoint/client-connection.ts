@@ -80,8 +80,9 @@ export class ClientConnection {
   readonly #options: ClientConnectionOptions;
   readonly #running = new RunningRequests();
   readonly #outbound: Outbound;
-  readonly #subscriptions: Subscriptions;
-  readonly #notifiedLists = new Set<ListKind>();
+  /** Created for the first subscription: a client without a session has one front for each request. */
+  #subscriptions: Subscriptions | undefined;
+  #notifiedLists: Set<ListKind> | undefined;
   #legacy: ClientInfo | undefined;
   #clientInfo: unknown;
   #isReady = false;
@@ -94,7 +95,6 @@ export class ClientConnection {
     this.#outbound = new Outbound(options.broadcast);
     this.#clientHandler = backend.handlerFor(this);
     this.#isAdmitted = options.ready === undefined;
-    this.#subscriptions = new Subscriptions(this.#clientHandler, (message) => options.broadcast(message));
   }
 
   get principal(): string {
@@ -106,12 +106,12 @@ export class ClientConnection {
   }
 
   get isBusy(): boolean {
-    return this.#running.size > 0 || this.#subscriptions.isListening;
+    return this.#running.size > 0 || this.#subscriptions?.isListening === true;
   }
 
   /** Open change streams, each a request without a response yet. */
   get streams(): number {
-    return this.#subscriptions.streams;
+    return this.#subscriptions?.streams ?? 0;
   }
 
   get version(): string | undefined {
@@ -122,7 +122,7 @@ export class ClientConnection {
   get initializedClient(): InitializedClient | undefined {
     if (this.#legacy === undefined) return undefined;
     const { version, capabilities, logLevel = DEFAULT_LEVEL } = this.#legacy;
-    const subscriptions = this.#subscriptions.uris;
+    const subscriptions = this.#subscriptions?.uris ?? [];
     return { protocolVersion: version, capabilities, clientInfo: this.#clientInfo, logLevel, subscriptions };
   }
 
@@ -132,7 +132,7 @@ export class ClientConnection {
     await this.#initialize({ protocolVersion, capabilities, clientInfo });
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
     this.#clientHandler.wantsLog?.(logLevel);
-    this.#subscriptions.resume(subscriptions, this.#legacy);
+    if (subscriptions.length > 0) this.#subscribed().resume(subscriptions, this.#legacy);
     this.ready();
   }
 
@@ -167,15 +167,18 @@ export class ClientConnection {
   /** Notifies the client that a list changed, in the form of its era. True if a legacy client was reached. */
   listChanged(kind: ListKind): boolean {
     const message = { jsonrpc: '2.0', method: `notifications/${kind}/list_changed` } as const;
-    const modern = this.#subscriptions.listChanged(kind);
+    const modern = this.#subscriptions?.listChanged(kind) === true;
     const legacy = this.#legacy !== undefined && this.#options.broadcast(message);
-    if (modern || legacy) this.#notifiedLists.add(kind);
+    if (modern || legacy) {
+      this.#notifiedLists ??= new Set();
+      this.#notifiedLists.add(kind);
+    }
     return legacy;
   }
 
   /** Returns whether the client was notified of a changed list since the last call of this function. */
   takeNotified(kind: ListKind): boolean {
-    return this.#notifiedLists.delete(kind);
+    return this.#notifiedLists?.delete(kind) === true;
   }
 
   /**
@@ -234,7 +237,7 @@ export class ClientConnection {
 
   /** Whether a client of the current work can be asked anything. */
   get canAsk(): boolean {
-    return this.#running.someClientInfo(({ capabilities }) => ASKING.some((name) => name in capabilities));
+    return this.#running.isAskable;
   }
 
   /** Returns the current work, the newest last. */
@@ -249,7 +252,7 @@ export class ClientConnection {
 
   /** Ends the client's change streams with their responses. */
   stopListening(): void {
-    this.#subscriptions.close();
+    this.#subscriptions?.close();
   }
 
   /**
@@ -257,7 +260,7 @@ export class ClientConnection {
    */
   inputEnded(): void {
     this.#outbound.close(new PlugboardError('CONNECTION_LOST', 'The client closed its input'));
-    this.#subscriptions.close();
+    this.#subscriptions?.close();
   }
 
   /** Like `close`, for a client that is still connected: its pending requests are answered with the reason. */
@@ -269,7 +272,7 @@ export class ClientConnection {
   close(reason: PlugboardError): void {
     for (const work of this.#running.all()) work.cancel(reason);
     this.#outbound.close(reason);
-    this.#subscriptions.close();
+    this.#subscriptions?.close();
     this.#clientHandler.leave();
   }
 
@@ -294,20 +297,20 @@ export class ClientConnection {
   }
 
   async subscribe(uri: unknown, clientInfo: ClientInfo): Promise<Params> {
-    await this.#subscriptions.subscribe(uri, clientInfo);
+    await this.#subscribed().subscribe(uri, clientInfo);
     this.#options.clientChanged?.();
     return {};
   }
 
   unsubscribe(uri: unknown): Params {
-    this.#subscriptions.unsubscribe(uri);
+    this.#subscribed().unsubscribe(uri);
     this.#options.clientChanged?.();
     return {};
   }
 
   listen(params: Params, work: Work): Promise<Params> {
     this.#clientHandler.enter();
-    return this.#subscriptions.listen(params, work);
+    return this.#subscribed().listen(params, work);
   }
 
   /** Marks the client as initialized: from now on it may be asked. */
@@ -323,6 +326,12 @@ export class ClientConnection {
   }
 
   // Private members.
+
+  #subscribed(): Subscriptions {
+    const { broadcast } = this.#options;
+    this.#subscriptions ??= new Subscriptions(this.#clientHandler, (message) => broadcast(message));
+    return this.#subscriptions;
+  }
 
   #initialize(params: Params): Params | Promise<Params> {
     const clientInfo = legacyClientInfo(params);
@@ -416,10 +425,10 @@ export class ClientConnection {
   }
 
   /** Runs a row's work when it is its turn. */
-  async #long({ row, client, method, params }: WorkRequest, work: Work): Promise<Params> {
+  #long({ row, client, method, params }: WorkRequest, work: Work): Promise<Params> {
     const turn = this.#running.turn(work);
-    if (turn !== undefined) await turn;
-    return row.work(client, params, work, method);
+    if (turn === undefined) return row.work(client, params, work, method);
+    return turn.then(() => row.work(client, params, work, method));
   }
 
   /** Answers a modern request in rounds: questions end the round, and the client sends the answers in the next. */
@@ -431,7 +440,8 @@ export class ClientConnection {
   ): Promise<JsonRpcMessage | undefined> {
     const { suspended, identity } = this.#backend;
     const { row, method } = request;
-    const { requestState, inputResponses, ...params } = request.params;
+    const { requestState, inputResponses } = request.params;
+    const params = withoutAnswers(request.params);
     const print = (): string => printOf(method, params);
     let isBegun = false;
     const begin = (lost?: Rounds): Rounds => {
@@ -439,7 +449,7 @@ export class ClientConnection {
       const begun = new Rounds(work, lost);
       isBegun = true;
       this.#running.add(id, work);
-      begun.begin(this.#toItsEnd({ ...request, params }, work));
+      begun.begin(this.#toItsEnd({ row, client: request.client, method, params }, work));
       return begun;
     };
     const rounds =
@@ -484,12 +494,16 @@ export class ClientConnection {
   }
 }
 
+/** Returns the params of a request in its first round. */
+function withoutAnswers(params: Params): Params {
+  if (!('requestState' in params || 'inputResponses' in params)) return params;
+  const { requestState: _state, inputResponses: _responses, ...rest } = params;
+  return rest;
+}
+
 function wantsLog({ logLevel }: ClientInfo, level: LogLevel): boolean {
   return logLevel !== undefined && isAtLeast(level, logLevel);
 }
-
-/** Client capabilities that allow questions. */
-const ASKING = ['elicitation', 'sampling', 'roots'];
 
 const MODERN_CLIENT = { era: 'modern', version: MODERN_VERSION } as const;
 

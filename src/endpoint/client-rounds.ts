@@ -37,24 +37,26 @@ interface Given {
 /** One request over all of its rounds. */
 export class Rounds {
   readonly work: Work;
-  readonly #open = new Map<string, Question>();
-  readonly #known: Given[];
+  /** Created for the first question: most requests have none. */
+  #open: Map<string, Question> | undefined;
+  readonly #known: Given[] | undefined;
   readonly #given: Given[] = [];
-  readonly #wakes = new Set<() => void>();
+  /** Replaced, never mutated. */
+  #wakes: readonly (() => void)[] = [];
   #asked = 0;
   #result: Promise<Params> | undefined;
 
   /** `lost`: earlier rounds of the same request, which were lost: their answered questions are not asked again. */
   constructor(work: Work, lost?: Rounds) {
     this.work = work;
-    this.#known = lost === undefined ? [] : [...lost.#given];
+    this.#known = lost && [...lost.#given];
     work.ask = (method, params, signal, key) => this.#ask(method, params, signal, key);
   }
 
   begin(result: Promise<Params>): void {
     this.#result = result;
     // Between two rounds no caller waits for it; the next round gets the error.
-    result.catch(() => {});
+    result.catch(ignore);
   }
 
   /** True if the work was cancelled, for example by a broken connection: a client that returns restarts it. */
@@ -68,15 +70,34 @@ export class Rounds {
 
   /** Resolves with the result, or undefined if the client must be asked first. */
   next(): Promise<Params | undefined> {
-    let wake = (): void => {};
-    const next = new Promise<Params | undefined>((resolve, reject) => {
+    return new Promise<Params | undefined>((resolve, reject) => {
+      const forget = (): void => {
+        this.#wakes = this.#wakes.filter((other) => other !== wake);
+      };
+      const ask = (): void => {
+        if (!this.#isAsking) return;
+        forget();
+        resolve(undefined);
+      };
       // Questions of one tick are sent together.
-      wake = () => setImmediate(() => this.#open.size > 0 && resolve(undefined));
-      this.#wakes.add(wake);
-      this.#result?.then(resolve, reject);
-      if (this.#open.size > 0) wake();
+      const wake = (): void => void setImmediate(ask);
+      this.#wakes = this.#wakes.length === 0 ? [wake] : [...this.#wakes, wake];
+      this.#result?.then(
+        (result) => {
+          forget();
+          resolve(result);
+        },
+        (error: unknown) => {
+          forget();
+          reject(error);
+        },
+      );
+      if (this.#isAsking) wake();
     });
-    return next.finally(() => this.#wakes.delete(wake));
+  }
+
+  get #isAsking(): boolean {
+    return this.#open !== undefined && this.#open.size > 0;
   }
 
   /** Returns the open questions. */
@@ -85,20 +106,20 @@ export class Rounds {
   }
 
   inputRequests(): Params {
-    return Object.fromEntries([...this.#open].map(([key, { request }]) => [key, request]));
+    return Object.fromEntries([...this.questions()].map(([key, { request }]) => [key, request]));
   }
 
   /** Applies the answers to the questions of one round: a later question may have the same key. */
   answer(responses: unknown, asked: Questions = this.questions()): void {
     if (!isRecord(responses)) return;
     for (const [key, question] of asked) {
-      if (this.#open.get(key) === question && Object.hasOwn(responses, key)) question.settle(responses[key]);
+      if (this.#open?.get(key) === question && Object.hasOwn(responses, key)) question.settle(responses[key]);
     }
   }
 
   #answered(question: string): Given | undefined {
-    const at = this.#known.findIndex((known) => known.question === question);
-    return at < 0 ? undefined : this.#known.splice(at, 1)[0];
+    const at = this.#known?.findIndex((known) => known.question === question) ?? -1;
+    return at < 0 ? undefined : this.#known?.splice(at, 1)[0];
   }
 
   #ask(
@@ -110,7 +131,9 @@ export class Rounds {
     return new Promise((resolve, reject) => {
       this.#asked += 1;
       const own = `${method.split('/')[0]}-${this.#asked}`;
-      const key = wanted === undefined || this.#open.has(wanted) ? own : wanted;
+      this.#open ??= new Map();
+      const open = this.#open;
+      const key = wanted === undefined || open.has(wanted) ? own : wanted;
       const question = canonicalJson({ key, method, params });
       const known = this.#answered(question);
       if (known !== undefined) {
@@ -120,14 +143,14 @@ export class Rounds {
       }
       const signals = [this.work.signal, ...(signal === undefined ? [] : [signal])];
       const forget = (): void => {
-        this.#open.delete(key);
+        open.delete(key);
         for (const each of signals) each.removeEventListener('abort', giveUp);
       };
       const giveUp = (): void => {
         forget();
         reject(new PlugboardError('CANCELLED', `${method} is no longer awaited`));
       };
-      this.#open.set(key, {
+      open.set(key, {
         request: { method, params },
         settle: (answer) => {
           forget();
@@ -143,6 +166,8 @@ export class Rounds {
     });
   }
 }
+
+function ignore(): void {}
 
 interface SuspendedRequest {
   readonly owner: string;

@@ -18,13 +18,7 @@ import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.t
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
 import { type Body, readBody } from './request-body.ts';
-import {
-  callEventIds,
-  callOfEvent,
-  endWith,
-  HttpExchange,
-  type HttpExchangeOptions,
-} from './response-stream.ts';
+import { callOfEvent, endWith, HttpExchange, type HttpExchangeOptions } from './response-stream.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { SessionRecords } from './session-records.ts';
 import type { Exchange } from './work.ts';
@@ -36,6 +30,7 @@ const RPC_SESSION_NOT_FOUND = -32001;
 /** How long work continues for a legacy client that dropped its connection and sent nothing since. */
 const ABANDONED_MS = 60_000;
 const SWEEP_MS = 5_000;
+const NO_PARAMS: Params = {};
 /** After this many sweeps without a write, a keep-alive is sent to a waiting client. */
 const QUIET_SWEEPS = 3;
 
@@ -46,11 +41,15 @@ interface Incoming {
   readonly principal: string;
 }
 
+/** Undefined: the request names no session. */
+type FoundSession = HttpSession | 'unknown' | undefined;
+
 export class McpEndpoint {
   readonly #backend: Backend;
   readonly #sessions: HttpSessions;
   readonly #open = new LinkedList<HttpExchange>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #droppedAlone = (exchange: HttpExchange): void => this.#dropped(exchange, undefined);
 
   /** `records`: the storage for legacy sessions across processes; undefined: memory only. */
   constructor(backend: Backend, records?: SessionRecords) {
@@ -64,7 +63,7 @@ export class McpEndpoint {
     const incoming = { request, response, principal };
     switch (request.method) {
       case 'POST':
-        if (/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+        if (isJson(request.headers['content-type'] ?? '')) {
           readBody(request, (body) => this.#posted(incoming, body));
         } else refuse(response, 415, 'The body must be application/json');
         break;
@@ -167,14 +166,17 @@ export class McpEndpoint {
       );
       return;
     }
-    this.#withSession(incoming, (session) => {
-      if (session === 'unknown') sessionGone(response, frame['id']);
-      else this.#received(incoming, frame, session);
-    });
+    const session = this.#sessionOf(incoming);
+    if (session instanceof Promise) void session.then((found) => this.#received(incoming, frame, found));
+    else this.#received(incoming, frame, session);
   }
 
   /** Handles one legacy message of a session, or of a client without one. */
-  #received(incoming: Incoming, frame: Params, session: HttpSession | undefined): void {
+  #received(incoming: Incoming, frame: Params, session: FoundSession): void {
+    if (session === 'unknown') {
+      sessionGone(incoming.response, frame['id']);
+      return;
+    }
     const clientConnection = session?.clientConnection ?? this.#statelessConnection(incoming.principal);
     const { id, method } = frame;
     if (!isId(id) || typeof method !== 'string') {
@@ -182,8 +184,9 @@ export class McpEndpoint {
       return void incoming.response.writeHead(202).end();
     }
     const exchange = this.#exchange(incoming, {
-      eventIds: session && callEventIds(id),
-      onDropped: (dropped) => this.#dropped(dropped, session),
+      headers: undefined,
+      resumable: session && id,
+      onDropped: this.#onDropped(session),
     });
     session?.announceLists(exchange);
     this.#answer(exchange, clientConnection.receive(frame, exchange), always200);
@@ -203,7 +206,7 @@ export class McpEndpoint {
 
   #receivedBatch(incoming: Incoming, frames: readonly Params[], session: HttpSession | undefined): void {
     const clientConnection = session?.clientConnection ?? this.#statelessConnection(incoming.principal);
-    const exchange = this.#exchange(incoming, { onDropped: (dropped) => this.#dropped(dropped, session) });
+    const exchange = this.#exchange(incoming, { onDropped: this.#onDropped(session) });
     const parts = frames.map(
       (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
     );
@@ -218,6 +221,13 @@ export class McpEndpoint {
     });
   }
 
+  /** Returns the same function for every request of a session. */
+  #onDropped(session: HttpSession | undefined): (exchange: HttpExchange) => void {
+    if (session === undefined) return this.#droppedAlone;
+    session.onDropped ??= (exchange) => this.#dropped(exchange, session);
+    return session.onDropped;
+  }
+
   /** Cancels work of a legacy client that dropped its connection and does not return within a time limit (F55). */
   #dropped(exchange: HttpExchange, session: HttpSession | undefined): void {
     const droppedAt = this.#backend.clock.now();
@@ -228,16 +238,19 @@ export class McpEndpoint {
     });
   }
 
-  /** Passes undefined if the request names no session. */
-  #withSession(
-    { request, principal }: Incoming,
-    use: (session: HttpSession | 'unknown' | undefined) => void,
-  ): void {
+  /** Returns undefined if the request names no session. A promise only while a session is restored. */
+  #sessionOf({ request, principal }: Incoming): FoundSession | Promise<FoundSession> {
     const { [SESSION_HEADER]: id } = request.headers;
-    const found = typeof id === 'string' ? this.#sessions.find(id, principal) : undefined;
-    if (typeof id !== 'string') use(undefined);
-    else if (found instanceof Promise) void found.then((session) => use(session ?? 'unknown'));
-    else use(found ?? 'unknown');
+    if (typeof id !== 'string') return undefined;
+    const found = this.#sessions.find(id, principal);
+    if (found instanceof Promise) return found.then((session) => session ?? 'unknown');
+    return found ?? 'unknown';
+  }
+
+  #withSession(incoming: Incoming, use: (session: FoundSession) => void): void {
+    const session = this.#sessionOf(incoming);
+    if (session instanceof Promise) void session.then(use);
+    else use(session);
   }
 
   #statelessConnection(principal: string): ClientConnection {
@@ -288,11 +301,8 @@ export class McpEndpoint {
     });
   }
 
-  #exchange(
-    { request, response, principal }: Incoming,
-    options: Omit<HttpExchangeOptions, 'takesStream' | 'principal'> = {},
-  ): HttpExchange {
-    const exchange = new HttpExchange(response, { principal, takesStream: takesStream(request), ...options });
+  #exchange({ request, response, principal }: Incoming, options?: HttpExchangeOptions): HttpExchange {
+    const exchange = new HttpExchange(response, principal, takesStream(request), options);
     exchange.entry = this.#open.add(exchange);
     return exchange;
   }
@@ -335,10 +345,15 @@ export class McpEndpoint {
 
 /** The version in the body decides; a header alone still shows which era the client assumes. */
 function isModern(request: IncomingMessage, { method, params }: Params): boolean {
-  const given = isRecord(params) ? params : {};
+  const given = isRecord(params) ? params : NO_PARAMS;
   if (isLegacyOpening(method, given)) return false;
-  if (isRecord(given['_meta']) && given['_meta'][META.protocolVersion] !== undefined) return true;
+  const meta = given['_meta'];
+  if (isRecord(meta) && meta[META.protocolVersion] !== undefined) return true;
   return request.headers['mcp-protocol-version'] === MODERN_VERSION;
+}
+
+function isJson(contentType: string): boolean {
+  return contentType === 'application/json' || /^application\/json\s*(;|$)/i.test(contentType);
 }
 
 function takesStream({ headers }: IncomingMessage): boolean {

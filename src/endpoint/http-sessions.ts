@@ -73,6 +73,8 @@ export class HttpSession {
   readonly #clock: Clock;
   readonly #streams: HttpExchange[] = [];
   readonly #missed: MissedEvents;
+  /** Handles a request whose connection was dropped; created for the first one. */
+  onDropped: ((exchange: HttpExchange) => void) | undefined;
   usedAt: number = Number.NEGATIVE_INFINITY;
   /** Time of its last request. */
   lastRequestAt: number = Number.NEGATIVE_INFINITY;

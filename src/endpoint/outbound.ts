@@ -19,7 +19,8 @@ interface Pending {
 export class Outbound {
   /** Unique per process: an answer that was meant for an exited daemon must not answer its successor. */
   #name = '';
-  readonly #pending = new Map<string, Pending>();
+  /** Created for the first question: a client without a session has one of these for each request. */
+  #pending: Map<string, Pending> | undefined;
   #asked = 0;
   /** Why the client can no longer be asked. */
   #over: PlugboardError | undefined;
@@ -47,7 +48,9 @@ export class Outbound {
     return new Promise((resolve, reject) => {
       if (this.#over !== undefined) return reject(this.#over);
       if (signal?.aborted) return reject(givenUp(method));
-      if (this.#pending.size >= MAX_OPEN) {
+      this.#pending ??= new Map();
+      const pending = this.#pending;
+      if (pending.size >= MAX_OPEN) {
         return reject(
           new PlugboardError('LIMIT_EXCEEDED', `More than ${MAX_OPEN} questions wait for this client`),
         );
@@ -57,7 +60,7 @@ export class Outbound {
       this.#name ||= crypto.randomUUID().slice(0, NAME_CHARS);
       const id = `plugboard-${this.#name}-${this.#asked}`;
       const forget = (): void => {
-        this.#pending.delete(id);
+        pending.delete(id);
         signal?.removeEventListener('abort', onAbort);
       };
       const onAbort = (): void => {
@@ -65,7 +68,7 @@ export class Outbound {
         send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
         reject(givenUp(method));
       };
-      this.#pending.set(id, {
+      pending.set(id, {
         resolve(result) {
           forget();
           resolve(result);
@@ -84,7 +87,7 @@ export class Outbound {
 
   /** Handles a response of the client; one with an unknown id is ignored. */
   answered({ id, result, error }: Params): void {
-    const pending = typeof id === 'string' ? this.#pending.get(id) : undefined;
+    const pending = typeof id === 'string' ? this.#pending?.get(id) : undefined;
     if (pending === undefined) return;
     if (error === undefined || error === null) {
       pending.resolve(result);
@@ -100,7 +103,7 @@ export class Outbound {
 
   close(reason: PlugboardError): void {
     this.#over = reason;
-    for (const pending of [...this.#pending.values()]) pending.reject(reason);
+    for (const pending of [...(this.#pending?.values() ?? [])]) pending.reject(reason);
   }
 }
 

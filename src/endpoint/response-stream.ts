@@ -16,17 +16,22 @@ const STREAM_HEADERS = {
 } as const;
 
 export interface HttpExchangeOptions {
-  readonly principal: string;
-  readonly takesStream: boolean;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly eventIds?: EventIds | undefined;
+  /** The request whose events have ids, so that its client can resume. */
+  readonly resumable?: RequestId | undefined;
   /** Called for a dropped connection that does not end the work: legacy clients cancel by a notification. */
   readonly onDropped?: ((exchange: HttpExchange) => void) | undefined;
 }
 
+const NO_OPTIONS: HttpExchangeOptions = {};
+
 export class HttpExchange implements Exchange {
+  readonly principal: string;
   readonly #response: ServerResponse;
+  readonly #takesStream: boolean;
   readonly #options: HttpExchangeOptions;
+  /** Created for the first event: most requests are answered without one. */
+  #eventIds: EventIds | undefined;
   #streaming = false;
   #ended = false;
   /** Number of the server's sweeps since the last write. */
@@ -35,20 +40,19 @@ export class HttpExchange implements Exchange {
   /** Its entry in the endpoint's list of open exchanges. */
   entry: ListEntry<HttpExchange> | undefined;
 
-  constructor(response: ServerResponse, options: HttpExchangeOptions) {
+  constructor(
+    response: ServerResponse,
+    principal: string,
+    takesStream: boolean,
+    options: HttpExchangeOptions = NO_OPTIONS,
+  ) {
+    this.principal = principal;
     this.#response = response;
+    this.#takesStream = takesStream;
     this.#options = options;
     response.on('close', () => {
-      const early = !this.#ended;
-      this.#ended = true;
-      if (!early) return;
-      if (options.onDropped === undefined) this.#gone();
-      else options.onDropped(this);
+      if (!this.#ended) this.#closedEarly();
     });
-  }
-
-  get principal(): string {
-    return this.#options.principal;
   }
 
   get isEnded(): boolean {
@@ -61,7 +65,7 @@ export class HttpExchange implements Exchange {
   }
 
   send(message: JsonRpcMessage): boolean {
-    return this.write(eventOf(message, this.#options.eventIds?.next()));
+    return this.write(eventOf(message, this.#nextEventId()));
   }
 
   /** Writes an already serialized event. */
@@ -81,7 +85,7 @@ export class HttpExchange implements Exchange {
 
   /** Sends the headers now: a stream may stay silent for long, and its client waits for them. */
   openStream(): boolean {
-    if (this.#ended || !this.#options.takesStream) return false;
+    if (this.#ended || !this.#takesStream) return false;
     if (!this.#streaming) {
       this.#streaming = true;
       this.#response.writeHead(200, { ...STREAM_HEADERS, ...this.#options.headers });
@@ -118,6 +122,20 @@ export class HttpExchange implements Exchange {
     this.#response.end();
   }
 
+  #closedEarly(): void {
+    this.#ended = true;
+    const { onDropped } = this.#options;
+    if (onDropped === undefined) this.#gone();
+    else onDropped(this);
+  }
+
+  #nextEventId(): string | undefined {
+    const { resumable } = this.#options;
+    if (resumable === undefined) return undefined;
+    this.#eventIds ??= callEventIds(resumable);
+    return this.#eventIds?.next();
+  }
+
   #gone(): void {
     this.onGone?.(new PlugboardError('CANCELLED', 'The client disconnected'));
   }
@@ -145,13 +163,10 @@ export function endWith(
   response: ServerResponse,
   status: number,
   text: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers?: Readonly<Record<string, string>>,
 ): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  });
+  const own = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+  response.writeHead(status, headers === undefined ? own : { ...own, ...headers });
   response.end(text);
 }
 
@@ -164,14 +179,12 @@ const EVENT_ID = /^call\.([\w-]{1,256})\.\d+$/;
 const MAX_ID_BYTES = 128;
 
 /** Returns undefined for a request whose id is too long. */
-export function callEventIds(id: RequestId): EventIds | undefined {
+function callEventIds(id: RequestId): EventIds | undefined {
   if (typeof id === 'string' && Buffer.byteLength(JSON.stringify(id)) > MAX_ID_BYTES) return undefined;
-  // Created lazily: most requests are answered without an event.
-  let name: string | undefined;
+  const name = Buffer.from(JSON.stringify(id)).toString('base64url');
   let last = 0;
   return {
     next: () => {
-      name ??= Buffer.from(JSON.stringify(id)).toString('base64url');
       last += 1;
       return `${PREFIX}.${name}.${last}`;
     },

@@ -3,7 +3,6 @@
 import { PlugboardError } from '../errors.ts';
 import { type RequestId, RPC_INTERNAL_ERROR, RPC_INVALID_REQUEST } from '../lib/json-rpc.ts';
 import { NumberMap } from '../lib/number-map.ts';
-import type { ClientInfo } from './client-era.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { Work } from './work.ts';
 
@@ -14,34 +13,32 @@ const MAX_OPEN = 16_384;
 
 export class RunningRequests {
   readonly #numbered = new NumberMap<Work>();
-  readonly #named = new Map<string, Work>();
+  /** Requests with other ids than numbers; created for the first of them. */
+  #named: Map<string, Work> | undefined;
   #added = 0;
+  /** Number of requests whose client can be asked. */
+  #askable = 0;
   /** Queued requests, each with the function that starts it. */
   readonly #waiting: (() => void)[] = [];
   readonly #onIdle: (() => void)[] = [];
 
   get size(): number {
-    return this.#numbered.size + this.#named.size;
+    return this.#numbered.size + (this.#named?.size ?? 0);
   }
 
   get(id: RequestId): Work | undefined {
-    return typeof id === 'number' ? this.#numbered.get(id) : this.#named.get(id);
+    return typeof id === 'number' ? this.#numbered.get(id) : this.#named?.get(id);
   }
 
   /** Returns all requests, the newest last. */
   all(): readonly Work[] {
-    return [...this.#numbered.values(), ...this.#named.values()].sort((a, b) => a.order - b.order);
+    const all = [...this.#numbered.values(), ...(this.#named?.values() ?? [])];
+    return all.sort((a, b) => a.order - b.order);
   }
 
-  /** Whether the sender of some request passes a test; requests of one legacy client share one sender. */
-  someClientInfo(test: (clientInfo: ClientInfo) => boolean): boolean {
-    let last: ClientInfo | undefined;
-    for (const { clientInfo } of [...this.#numbered.values(), ...this.#named.values()]) {
-      if (clientInfo === last) continue;
-      if (test(clientInfo)) return true;
-      last = clientInfo;
-    }
-    return false;
+  /** True if the client of some request can be asked anything. */
+  get isAskable(): boolean {
+    return this.#askable > 0;
   }
 
   /** Throws if a request with this id cannot be accepted now. */
@@ -53,10 +50,15 @@ export class RunningRequests {
   }
 
   add(id: RequestId, work: Work): void {
+    this.#delete(id);
     this.#added += 1;
     work.order = this.#added;
+    if (work.clientInfo.isAskable) this.#askable += 1;
     if (typeof id === 'number') this.#numbered.set(id, work);
-    else this.#named.set(id, work);
+    else {
+      this.#named ??= new Map();
+      this.#named.set(id, work);
+    }
   }
 
   /** Resolves when it is the work's turn; undefined if it is now. */
@@ -69,10 +71,18 @@ export class RunningRequests {
 
   /** Removes a request; true if none is left. */
   remove(id: RequestId): boolean {
-    if (typeof id === 'number' ? this.#numbered.delete(id) : this.#named.delete(id))
-      this.#waiting.shift()?.();
+    if (this.#delete(id)) this.#waiting.shift()?.();
     if (this.size > 0) return false;
     if (this.#onIdle.length > 0) for (const wake of this.#onIdle.splice(0)) wake();
+    return true;
+  }
+
+  #delete(id: RequestId): boolean {
+    const work = this.get(id);
+    if (work === undefined) return false;
+    if (work.clientInfo.isAskable) this.#askable -= 1;
+    if (typeof id === 'number') this.#numbered.delete(id);
+    else this.#named?.delete(id);
     return true;
   }
 

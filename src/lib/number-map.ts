@@ -6,7 +6,7 @@
  * present when a table was replaced: nearly every request of a busy connection. Here the same two arrays are reused.
  */
 
-const MIN_CAPACITY = 16;
+const MIN_CAPACITY = 4;
 /** A larger map that becomes empty releases its arrays. */
 const MAX_EMPTY_CAPACITY = 1_024;
 /** 2^32 divided by the golden ratio: spreads consecutive numbers over the table. */

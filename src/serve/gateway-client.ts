@@ -44,6 +44,7 @@ export class GatewayClient implements ClientHandler {
   /** Created on first use: most stateless requests need none. */
   #tasks: ClientTasks | undefined;
   #session: ServedSession | undefined;
+  #removeFromGateway: (() => void) | undefined;
   /** The most verbose level that a modern request asked for. */
   #logLevel: LogLevel | undefined;
 
@@ -59,13 +60,19 @@ export class GatewayClient implements ClientHandler {
     return this.#tasks;
   }
 
+  /** The id of its session; undefined before it needs one. */
+  get sessionId(): string | undefined {
+    return this.#session?.id;
+  }
+
   enter(): void {
     this.session();
   }
 
   leave(): void {
     if (this.#session === undefined) return;
-    this.#gateway.leave(this.#session.id);
+    this.#removeFromGateway?.();
+    this.#removeFromGateway = undefined;
     this.#tasks?.leave();
     this.#session.end();
   }
@@ -248,6 +255,7 @@ export class GatewayClient implements ClientHandler {
 
   session(): ServedSession {
     if (this.#session === undefined) {
+      const { approve, elicit, sample, sampling, roots } = questionsOf(this);
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
@@ -256,9 +264,13 @@ export class GatewayClient implements ClientHandler {
           ? { principal: `${this.#gateway.id} ${this.clientConnection.principal}` }
           : 'session',
         canBeAsked: () => this.#canBeAsked(),
-        ...questionsOf(this),
+        approve,
+        elicit,
+        sample,
+        sampling,
+        roots,
       });
-      this.#gateway.enter(this.#session.id, this);
+      this.#removeFromGateway = this.#gateway.enter(this.#session.id, this);
     }
     return this.#session;
   }

@@ -16,6 +16,7 @@ import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { LinkedList } from '../lib/linked-list.ts';
 import { readVersion } from '../lib/version.ts';
 import { Addresses } from './addresses.ts';
 import type { QuestionQueue } from './client-questions.ts';
@@ -63,7 +64,10 @@ export class Gateway implements Backend {
   readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
   /** A session without a client, which sees every tool. */
   #everything: ServedSession | undefined;
-  readonly #clients = new Map<string, GatewayClient>();
+  /** Clients with a session of their own, by its id. */
+  readonly #lasting = new Map<string, GatewayClient>();
+  /** Clients without one: each is a request in progress. */
+  readonly #stateless = new LinkedList<GatewayClient>();
   readonly #changed = new Set<ListKind>();
   readonly #stopListening: readonly (() => void)[];
   #closing = false;
@@ -89,7 +93,7 @@ export class Gateway implements Backend {
       host.on('prompts', () => this.#listChanged('prompts')),
       host.on('message', (event) => this.#logged(event)),
       host.on('elicitation.complete', ({ session, elicitationId }) =>
-        this.#clients.get(session)?.clientConnection.pageDone(elicitationId),
+        this.#clientOf(session)?.clientConnection.pageDone(elicitationId),
       ),
     ];
   }
@@ -130,18 +134,30 @@ export class Gateway implements Backend {
     if (declared !== undefined) checkParams(headers, declared, args);
   }
 
-  enter(session: string, client: GatewayClient): void {
-    this.#clients.set(session, client);
+  /** Adds a client whose session was opened; returns the function that removes it. */
+  enter(session: string, client: GatewayClient): () => void {
+    if (client.clientConnection.isStateless) {
+      const entry = this.#stateless.add(client);
+      return () => this.#stateless.remove(entry);
+    }
+    this.#lasting.set(session, client);
+    return () => void this.#lasting.delete(session);
   }
 
-  leave(session: string): void {
-    this.#clients.delete(session);
+  #clients(): readonly GatewayClient[] {
+    return [...this.#lasting.values(), ...this.#stateless.items()];
+  }
+
+  #clientOf(session: string): GatewayClient | undefined {
+    return (
+      this.#lasting.get(session) ?? this.#stateless.items().find(({ sessionId }) => sessionId === session)
+    );
   }
 
   /** Lets running work finish within a time limit, then cancels it, and releases the host. */
   async close(): Promise<void> {
     this.#closing = true;
-    const clientConnections = [...this.#clients.values()].map(({ clientConnection }) => clientConnection);
+    const clientConnections = this.#clients().map(({ clientConnection }) => clientConnection);
     await closeClients(clientConnections, this.suspended, this.clock, 'The gateway is closing');
     this.tasks.close();
     for (const stop of this.#stopListening) stop();
@@ -154,7 +170,7 @@ export class Gateway implements Backend {
       setImmediate(() => {
         const kinds = [...this.#changed];
         this.#changed.clear();
-        for (const client of this.#clients.values()) for (const each of kinds) client.listChanged(each);
+        for (const client of this.#clients()) for (const each of kinds) client.listChanged(each);
       });
     }
     this.#changed.add(kind);
@@ -165,10 +181,13 @@ export class Gateway implements Backend {
    * before any work goes to the client if it is the only one.
    */
   #logged({ server, level, params, session }: HostEvents['message']): void {
-    const [only, ...others] = this.#clients.values();
-    const alone = others.length === 0 ? only : undefined;
-    const client = session === undefined ? alone : this.#clients.get(session);
+    const client = session === undefined ? this.#onlyClient() : this.#clientOf(session);
     client?.log(server, level, params);
+  }
+
+  #onlyClient(): GatewayClient | undefined {
+    const [only, ...others] = this.#clients();
+    return others.length === 0 ? only : undefined;
   }
 }
 

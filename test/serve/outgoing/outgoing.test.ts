@@ -27,7 +27,8 @@ function eraOf(version: string): Era {
 }
 
 function reader(version: string, capabilities: Params = {}): Reader {
-  return readerOf({ era: eraOf(version), version, capabilities, logLevel: undefined, client: undefined });
+  const era = eraOf(version);
+  return readerOf({ era, version, capabilities, isAskable: false, logLevel: undefined, client: undefined });
 }
 
 function expectValid(version: string, method: string, result: Params): void {
