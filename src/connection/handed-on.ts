@@ -49,10 +49,11 @@ function isKept(key: string): boolean {
 export function without(value: unknown, isLeftOut: (key: string) => boolean): Params | undefined {
   if (!isRecord(value)) return undefined;
   const keys = Object.keys(value);
-  const kept = keys.filter((key) => !isLeftOut(key));
-  if (kept.length === 0) return undefined;
-  if (kept.length === keys.length) return value;
-  return Object.fromEntries(kept.map((key) => [key, value[key]]));
+  let left = keys.length;
+  for (const key of keys) if (isLeftOut(key)) left -= 1;
+  if (left === 0) return undefined;
+  if (left === keys.length) return value;
+  return Object.fromEntries(keys.flatMap((key) => (isLeftOut(key) ? [] : [[key, value[key]]])));
 }
 
 /** The kinds of questions: the host declares them for all its sessions, a request only for its own client. */

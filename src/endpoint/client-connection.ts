@@ -439,24 +439,18 @@ export class ClientConnection {
     exchange: Exchange,
   ): Promise<JsonRpcMessage | undefined> {
     const { suspended, identity } = this.#backend;
-    const { row, method } = request;
+    const { row, client, method } = request;
     const { requestState, inputResponses } = request.params;
     const params = withoutAnswers(request.params);
-    const print = (): string => printOf(method, params);
-    let isBegun = false;
-    const begin = (lost?: Rounds): Rounds => {
-      const work = new Work(id, clientInfo, exchange, noAsk, toolOf(method, params));
-      const begun = new Rounds(work, lost);
-      isBegun = true;
-      this.#running.add(id, work);
-      begun.begin(this.#toItsEnd({ row, client: request.client, method, params }, work));
-      return begun;
-    };
+    const first = { row, client, method, params };
     const rounds =
       requestState === undefined
-        ? begin()
-        : suspended.take(requestState, this.principal, print(), inputResponses, begin);
-    if (!isBegun) {
+        ? this.#begin(id, first, clientInfo, exchange)
+        : suspended.take(requestState, this.principal, printOf(method, params), inputResponses, (lost) =>
+            this.#begin(id, first, clientInfo, exchange, lost),
+          );
+    const isOwn = rounds.work.exchange === exchange;
+    if (!isOwn) {
       rounds.work.attach(exchange);
       this.#running.add(id, rounds.work);
     }
@@ -468,23 +462,37 @@ export class ClientConnection {
       if (result !== undefined)
         return { jsonrpc: '2.0', id, result: decorate(row, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
-      const state = suspended.put(rounds, this.principal, print());
+      const state = suspended.put(rounds, this.principal, printOf(method, params));
       const asked = { resultType: 'input_required', inputRequests, requestState: state };
       return { jsonrpc: '2.0', id, result: decorate(row, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
       return work.isCancelled ? undefined : this.#failed(id, thrown, 'modern');
     } finally {
-      if (!isBegun) this.#done(id, work);
+      if (!isOwn) this.#done(id, work);
     }
   }
 
-  /** Runs the work to its end, over any number of rounds. */
-  async #toItsEnd(request: WorkRequest, work: Work): Promise<Params> {
+  /** Begins the work of a request, which runs to its end over any number of rounds. */
+  #begin(
+    id: RequestId,
+    request: WorkRequest,
+    clientInfo: ClientInfo,
+    exchange: Exchange,
+    lost?: Rounds,
+  ): Rounds {
+    const work = new Work(id, clientInfo, exchange, noAsk, toolOf(request.method, request.params));
+    const rounds = new Rounds(work, lost);
+    this.#running.add(id, work);
+    rounds.begin(this.#started(request, work), () => this.#done(id, work));
+    return rounds;
+  }
+
+  #started(request: WorkRequest, work: Work): Promise<Params> {
     try {
-      return await this.#long(request, work);
-    } finally {
-      this.#done(work.id, work);
+      return this.#long(request, work);
+    } catch (thrown) {
+      return Promise.reject(thrown);
     }
   }
 

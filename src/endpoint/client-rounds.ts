@@ -28,6 +28,11 @@ interface Question {
 
 type Questions = ReadonlyMap<string, Question>;
 
+interface Waiting {
+  resolve(result: Params | undefined): void;
+  reject(error: unknown): void;
+}
+
 /** A client's answer to exactly this question. */
 interface Given {
   readonly question: string;
@@ -41,10 +46,11 @@ export class Rounds {
   #open: Map<string, Question> | undefined;
   readonly #known: Given[] | undefined;
   readonly #given: Given[] = [];
-  /** Replaced, never mutated. */
-  #wakes: readonly (() => void)[] = [];
+  /** Rounds that wait for the result or for questions. */
+  #waiting: Waiting[] = [];
   #asked = 0;
   #result: Promise<Params> | undefined;
+  #isSettled = false;
 
   /** `lost`: earlier rounds of the same request, which were lost: their answered questions are not asked again. */
   constructor(work: Work, lost?: Rounds) {
@@ -53,10 +59,22 @@ export class Rounds {
     work.ask = (method, params, signal, key) => this.#ask(method, params, signal, key);
   }
 
-  begin(result: Promise<Params>): void {
+  /** Starts the first round. `ended` is called when the work has ended, before its result is returned. */
+  begin(result: Promise<Params>, ended: () => void = () => {}): void {
     this.#result = result;
     // Between two rounds no caller waits for it; the next round gets the error.
-    result.catch(ignore);
+    result.then(
+      (value) => {
+        this.#isSettled = true;
+        ended();
+        for (const { resolve } of this.#takeWaiting()) resolve(value);
+      },
+      (error: unknown) => {
+        this.#isSettled = true;
+        ended();
+        for (const { reject } of this.#takeWaiting()) reject(error);
+      },
+    );
   }
 
   /** True if the work was cancelled, for example by a broken connection: a client that returns restarts it. */
@@ -70,29 +88,23 @@ export class Rounds {
 
   /** Resolves with the result, or undefined if the client must be asked first. */
   next(): Promise<Params | undefined> {
+    if (this.#isSettled && this.#result !== undefined) return this.#result;
     return new Promise<Params | undefined>((resolve, reject) => {
-      const forget = (): void => {
-        this.#wakes = this.#wakes.filter((other) => other !== wake);
-      };
-      const ask = (): void => {
-        if (!this.#isAsking) return;
-        forget();
-        resolve(undefined);
-      };
-      // Questions of one tick are sent together.
-      const wake = (): void => void setImmediate(ask);
-      this.#wakes = this.#wakes.length === 0 ? [wake] : [...this.#wakes, wake];
-      this.#result?.then(
-        (result) => {
-          forget();
-          resolve(result);
-        },
-        (error: unknown) => {
-          forget();
-          reject(error);
-        },
-      );
-      if (this.#isAsking) wake();
+      this.#waiting.push({ resolve, reject });
+      if (this.#isAsking) this.#wake();
+    });
+  }
+
+  #takeWaiting(): readonly Waiting[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting;
+  }
+
+  /** Ends the current rounds with the open questions; those of one tick are sent together. */
+  #wake(): void {
+    setImmediate(() => {
+      if (this.#isAsking) for (const { resolve } of this.#takeWaiting()) resolve(undefined);
     });
   }
 
@@ -162,12 +174,10 @@ export class Rounds {
         if (each.aborted) giveUp();
         else each.addEventListener('abort', giveUp, { once: true });
       }
-      for (const wake of this.#wakes) wake();
+      this.#wake();
     });
   }
 }
-
-function ignore(): void {}
 
 interface SuspendedRequest {
   readonly owner: string;

@@ -53,6 +53,9 @@ export interface GuardOptions {
   readonly verifier: TokenVerifier | undefined;
 }
 
+const TOKEN: AuthResult = { principal: 'token' };
+const LOCAL: AuthResult = { principal: 'local' };
+
 export class Guard {
   readonly #options: GuardOptions;
   readonly #expected: Buffer | undefined;
@@ -88,12 +91,14 @@ export class Guard {
     const { authorization = '' } = headers;
     const { verifier, named, needed = 'A bearer token is needed.' } = this.#options;
     // The name of the scheme is not case-sensitive.
-    const sent = authorization.replace(/^bearer /i, 'Bearer ');
-    if (this.#expected !== undefined && equal(sent, this.#expected)) return { principal: 'token' };
+    const sent = authorization.startsWith('Bearer ')
+      ? authorization
+      : authorization.replace(/^bearer /i, 'Bearer ');
+    if (this.#expected !== undefined && equal(sent, this.#expected)) return TOKEN;
     const name = named?.nameOf(bearerOf(authorization) ?? '');
     if (name !== undefined) return { principal: name };
     if (verifier !== undefined) return this.#verified(verifier, headers);
-    if (this.#expected === undefined && named === undefined) return { principal: 'local' };
+    if (this.#expected === undefined && named === undefined) return LOCAL;
     return {
       status: 401,
       message: needed,

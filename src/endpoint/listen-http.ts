@@ -92,6 +92,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     sse?.dismiss(name);
     backend.suspended.dismiss(name, new PlugboardError('CANCELLED', 'The token of this client has ended'));
   });
+  const doors: Doors = { guard, backend, endpoint, sse, verifier, mounted };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -101,7 +102,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
-    (request, response) => respond(request, response, { guard, backend, endpoint, sse, verifier, mounted }),
+    (request, response) => respond(request, response, doors),
   );
   server.maxConnections = MAX_CONNECTIONS;
   let port: number;
@@ -170,7 +171,7 @@ interface Doors {
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, endpoint, sse, verifier, mounted } = doors;
+  const { guard, backend, verifier, mounted } = doors;
   const { url = '/' } = request;
   const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
   if (!backend.isClosing && mounted?.handle(request, response, path)) return;
@@ -189,17 +190,24 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
     refuse(response, 503, 'This server is closing');
     return;
   }
-  const enter = (verdict: AuthResult): void => {
-    if (!('principal' in verdict)) {
-      for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
-      refuse(response, verdict.status, verdict.message);
-    } else if (path === MCP_PATH) endpoint.handle(request, response, verdict.principal);
-    else if (sse?.handles(path)) sse.handle(request, response, verdict.principal);
-    else refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
-  };
   const verdict = guard.identify(request.headers);
-  if (verdict instanceof Promise) void verdict.then(enter);
-  else enter(verdict);
+  if (verdict instanceof Promise) void verdict.then((late) => enter(request, response, path, late, doors));
+  else enter(request, response, path, verdict, doors);
+}
+
+function enter(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  verdict: AuthResult,
+  { endpoint, sse }: Doors,
+): void {
+  if (!('principal' in verdict)) {
+    for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
+    refuse(response, verdict.status, verdict.message);
+  } else if (path === MCP_PATH) endpoint.handle(request, response, verdict.principal);
+  else if (sse?.handles(path)) sse.handle(request, response, verdict.principal);
+  else refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
 }
 
 async function listen(server: HttpServer, host: string, port: number): Promise<number> {

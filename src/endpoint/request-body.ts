@@ -10,28 +10,35 @@ export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
 
 export type Body = { readonly value: unknown } | { readonly status: 400 | 413 };
 
-/** Uses a callback instead of a promise: this runs for every request, and most bodies are one chunk. */
+/**
+ * Uses a callback instead of a promise: this runs for every request. Most bodies are one chunk, which is parsed when it
+ * arrives.
+ */
 export function readBody(request: IncomingMessage, done: (body: Body) => void): void {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > MAX_BODY_BYTES) {
     done({ status: 413 });
     return;
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
+  const ended = (): void => done(parsed(Buffer.concat(chunks)));
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES) {
       request.removeAllListeners('data').removeAllListeners('end');
       return done({ status: 413 });
     }
+    if (chunks.length === 0 && bytes === declared) return done(parsed(chunk));
+    if (chunks.length === 0 && declared > 0) request.on('end', ended);
     chunks.push(chunk);
   });
-  request.on('end', () => {
-    const [first] = chunks;
-    const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-    const value = readMessage(whole.toString('utf8'));
-    done(value === undefined ? { status: 400 } : { value });
-  });
+  if (!(declared > 0)) request.on('end', ended);
+}
+
+function parsed(body: Buffer): Body {
+  const value = readMessage(body.toString('utf8'));
+  return value === undefined ? { status: 400 } : { value };
 }
 
 // Preserves ids that a JavaScript number cannot hold, such as 2^53 + 1: clients get them back digit by digit.
@@ -44,8 +51,8 @@ const LARGE_IDS = /(?<!\\)("(?:id|requestId|progressToken)"\s*:\s*)(-?\d{16,})(?
 /** Parses a message, with ids as they were written; undefined if it cannot be parsed. */
 export function readMessage(text: string): unknown {
   const value = readJson(text);
+  if (!(Array.isArray(value) ? value.some(hasLargeId) : hasLargeId(value))) return value;
   const frames = Array.isArray(value) ? value : [value];
-  if (!frames.some(hasLargeId)) return value;
   const marked = readJson(text.replaceAll(LARGE_IDS, `$1"${EXACT_NUMBER_MARK.replace('\0', '\\u0000')}$2"`));
   const exact = Array.isArray(marked) ? marked : [marked];
   const joined = frames.map((frame: unknown, at) => withIds(frame, exact[at]));

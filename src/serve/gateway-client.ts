@@ -27,7 +27,7 @@ import { urlsFailure } from './gateway-failure.ts';
 import { GATEWAY_METHODS } from './gateway-methods.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
 import { takesTasks, tasksCapability } from './gateway-tasks.ts';
-import { readerOf } from './outgoing/reader.ts';
+import { type Reader, readerOf } from './outgoing/reader.ts';
 import { sentResult } from './outgoing/results.ts';
 import { Relisting } from './relisting.ts';
 import { handedOnBy, type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
@@ -40,10 +40,12 @@ export class GatewayClient implements ClientHandler {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
   readonly clientConnection: ClientConnection;
   readonly #gateway: Gateway;
-  readonly #relisting: Relisting;
+  /** Created on first use: a stateless request that does not list needs none. */
+  #relisting: Relisting | undefined;
   /** Created on first use: most stateless requests need none. */
   #tasks: ClientTasks | undefined;
   #session: ServedSession | undefined;
+  #reader: { readonly clientInfo: ClientInfo; readonly reader: Reader } | undefined;
   #removeFromGateway: (() => void) | undefined;
   /** The most verbose level that a modern request asked for. */
   #logLevel: LogLevel | undefined;
@@ -51,7 +53,6 @@ export class GatewayClient implements ClientHandler {
   constructor(gateway: Gateway, clientConnection: ClientConnection) {
     this.#gateway = gateway;
     this.clientConnection = clientConnection;
-    this.#relisting = new Relisting(gateway.clock);
   }
 
   /** Tasks that this client follows itself. */
@@ -82,7 +83,7 @@ export class GatewayClient implements ClientHandler {
     const isReached = this.clientConnection.listChanged(kind);
     if (kind === 'tools') {
       this.#gateway.listWait.notified(this.clientConnection);
-      if (isReached) this.#relisting.notified();
+      if (isReached) this.#relisted().notified();
     }
     return isReached;
   }
@@ -120,11 +121,11 @@ export class GatewayClient implements ClientHandler {
     return list(this.#gateway, this.#gateway.listWait.of(client));
   }
 
-  async call(params: Params, work: Work): Promise<Params> {
+  call(params: Params, work: Work): Promise<Params> {
     const requested = requestedCall(params);
     if (requested.name !== CALL_TOOL) return this.#callNamed(requested, params, work, refused);
     const wrapped = wrappedCall(requested.args);
-    if (wrapped instanceof PlugboardError) return refusedWrapped(wrapped, undefined);
+    if (wrapped instanceof PlugboardError) return Promise.resolve(refusedWrapped(wrapped, undefined));
     return this.#callNamed(wrapped, params, work, (error) =>
       refusedWrapped(error, this.session().find(wrapped.name)),
     );
@@ -283,19 +284,34 @@ export class GatewayClient implements ClientHandler {
   }
 
   /** Returns the conversion of a server's results for the client of a request. */
-  passOn(
+  passOn(work: Pick<Work, 'clientInfo' | 'server'>, tool: string): (result: ShapedResult) => Params {
+    return (result) => this.#sent(result, work, tool);
+  }
+
+  #sent(
+    result: ShapedResult,
     { clientInfo, server }: Pick<Work, 'clientInfo' | 'server'>,
     tool: string,
-  ): (result: ShapedResult) => Params {
+  ): Params {
     const { outputs, addresses } = this.#gateway;
     const { principal } = this.clientConnection;
-    return (result) =>
-      sentResult(result, {
-        reader: readerOf(clientInfo),
-        bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
-        offer: (file) => outputs.offer(file, principal),
-        note: (text) => this.#gateway.repaired(server ?? tool, `result of ${tool}`, text),
-      });
+    return sentResult(result, {
+      reader: this.#readerFor(clientInfo),
+      bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
+      offer: (file) => outputs.offer(file, principal),
+      note: (text) => this.#gateway.repaired(server ?? tool, `result of ${tool}`, text),
+    });
+  }
+
+  /** The calls of a legacy client share one `ClientInfo`. */
+  #readerFor(clientInfo: ClientInfo): Reader {
+    if (this.#reader?.clientInfo !== clientInfo) this.#reader = { clientInfo, reader: readerOf(clientInfo) };
+    return this.#reader.reader;
+  }
+
+  #relisted(): Relisting {
+    this.#relisting ??= new Relisting(this.#gateway.clock);
+    return this.#relisting;
   }
 
   #canBeAsked(): boolean {
@@ -303,7 +319,7 @@ export class GatewayClient implements ClientHandler {
   }
 
   #listTools(clientInfo: ClientInfo): Params {
-    this.#relisting.listed();
+    this.#relisted().listed();
     // Stateless requests come over HTTP.
     const reader = readerOf(clientInfo, this.clientConnection.isStateless);
     return {
@@ -341,7 +357,7 @@ export class GatewayClient implements ClientHandler {
         return this.tasks.handOn(task, work, result.task ?? finishedTask(server, result, this.clock.now()));
       }
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
-      return this.passOn(work, name)(result);
+      return this.#sent(result, work, name);
     } catch (thrown) {
       const error = asPlugboardError(thrown);
       const isAskable = this.approvalQueue !== undefined || canElicit(work.clientInfo, 'url');
@@ -357,7 +373,7 @@ export class GatewayClient implements ClientHandler {
 
   /** Appends found tools to the list of a legacy client, and delays the response until it has listed them. */
   async #foundTools(work: Work): Promise<void> {
-    if (work.clientInfo.era === 'legacy' && this.listChanged('tools')) await this.#relisting.hold(work);
+    if (work.clientInfo.era === 'legacy' && this.listChanged('tools')) await this.#relisted().hold(work);
   }
 
   /** Its questions belong to this request, and to no other of this client. */
@@ -387,6 +403,8 @@ function passedProgress(
   work: Work,
   clientConnection: ClientConnection,
 ): ((progress: Progress) => void) | undefined {
+  // Most requests do not ask for progress.
+  if (params['_meta'] === undefined) return undefined;
   const report = progressOf(params, {
     notify: (method, params) => {
       if (work.exchange === undefined) clientConnection.notify(method, params);

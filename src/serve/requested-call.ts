@@ -90,6 +90,7 @@ export function handedOnBy(
  * can answer.
  */
 function capabilitiesBy({ capabilities }: ClientInfo, approvalQueue: QuestionQueue | undefined): Params {
+  if (approvalQueue === undefined && declaresNothing(capabilities)) return NO_CAPABILITIES;
   const { elicitation, sampling, roots, experimental, extensions } = capabilities;
   const elicited = approvalQueue === undefined ? elicitation : { form: {}, url: {} };
   const sampled = sampling ?? (approvalQueue === undefined ? undefined : {});
@@ -100,6 +101,13 @@ function capabilitiesBy({ capabilities }: ClientInfo, approvalQueue: QuestionQue
     ...(isRecord(experimental) ? { experimental } : {}),
     ...(isRecord(extensions) ? { extensions } : {}),
   };
+}
+
+const NO_CAPABILITIES: Params = Object.freeze({});
+
+function declaresNothing(capabilities: Params): boolean {
+  for (const _name in capabilities) return false;
+  return true;
 }
 
 function isReadHere(key: string): boolean {

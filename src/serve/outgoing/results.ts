@@ -16,26 +16,32 @@ interface ResultOptions {
   readonly reader: Reader;
   /** Rewrites links of the server so that clients can follow them. */
   readonly bind: (content: readonly ContentBlock[]) => readonly ContentBlock[];
+  readonly note: Note;
+}
+
+interface CallResultOptions extends ResultOptions {
   /** Returns a link to the complete output of a truncated result. */
   readonly offer: (file: string) => ContentBlock;
-  readonly note: Note;
 }
 
 /**
  * Changes the sender (here it is the gateway), the links, the link to the complete output of a truncated result, and
  * values that the client's revision rejects.
  */
-export function sentResult(result: ShapedResult, { reader, bind, offer, note }: ResultOptions): Params {
-  const { truncated, task: _task, extra, _meta, structuredContent, ...rest } = result;
+export function sentResult(result: ShapedResult, { reader, bind, offer, note }: CallResultOptions): Params {
+  const { truncated, extra, _meta, structuredContent, isError } = result;
   const bound = bind(result.content);
   const whole = truncated === undefined || truncated.file === '' ? [] : [offer(truncated.file)];
   const content = sentBlocks(whole.length === 0 ? bound : [...bound, ...whole], reader, note);
   const own = sentMeta(_meta, reader, note);
   const meta =
     truncated === undefined ? own : { ...own, 'plugboard/truncated': { tokens: truncated.tokens } };
+  // Most results have nothing else, and V8 is slow to add to a copy.
+  if (extra === undefined && structuredContent === undefined && meta === undefined)
+    return { content, isError };
   return {
     ...extra,
-    ...rest,
+    isError,
     ...sentStructured(content, structuredContent, reader, note),
     ...(meta === undefined ? {} : { _meta: meta }),
   };
@@ -67,7 +73,7 @@ function sentMeta(meta: Params | undefined, { isModern }: Reader, note: Note): P
 
 export function sentPromptResult(
   { messages, extra, _meta, ...rest }: PromptResult,
-  { reader, bind, note }: Pick<ResultOptions, 'reader' | 'bind' | 'note'>,
+  { reader, bind, note }: ResultOptions,
 ): Params {
   const meta = sentMeta(_meta, reader, note);
   return {
