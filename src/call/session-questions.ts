@@ -142,9 +142,11 @@ export class Questions {
     // Fast path: nearly every call to a legacy server forwards nothing.
     if (connection.negotiated?.era === 'legacy')
       return (given?.meta ?? given?.params) === undefined ? undefined : given;
-    const { elicitation, ...others } = given?.capabilities ?? modernCapabilities(declaredFor(session));
-    const isAsked = elicitation !== undefined && this.#options.declared.elicitation !== 'never';
-    return { ...given, capabilities: { ...(isAsked ? { elicitation } : {}), ...others } };
+    const capabilities = given?.capabilities ?? modernCapabilities(declaredFor(session));
+    if (capabilities['elicitation'] === undefined || this.#options.declared.elicitation !== 'never')
+      return capabilities === given?.capabilities ? given : { ...given, capabilities };
+    const { elicitation: _elicitation, ...others } = capabilities;
+    return { ...given, capabilities: others };
   }
 
   /** Returns the session that was asked to open a page that its server reports as done; undefined if there is none. */

@@ -59,11 +59,22 @@ export function without(value: unknown, isLeftOut: (key: string) => boolean): Pa
 /** The kinds of questions: the host declares them for all its sessions, a request only for its own client. */
 const ASKED: ReadonlySet<string> = new Set(['elicitation', 'sampling', 'roots']);
 
-/** Merges the capabilities of one request: the host's own, and the questions that the request's client can answer. */
-function declaredBy(host: unknown, client: Params): Params {
-  const own = without(host, (key) => ASKED.has(key));
-  const extensions = { ...asParams(client['extensions']), ...asParams(own?.['extensions']) };
-  return { ...own, ...client, ...(Object.keys(extensions).length === 0 ? {} : { extensions }) };
+/**
+ * Merges the capabilities of one request: the host's own, and the questions that the request's client can answer. The
+ * requests of a client mostly have one object for them, so the result is remembered.
+ */
+export class MergedCapabilities {
+  readonly #known = new WeakMap<Params, { readonly host: unknown; readonly merged: Params }>();
+
+  of(host: unknown, client: Params): Params {
+    const known = this.#known.get(client);
+    if (known !== undefined && known.host === host) return known.merged;
+    const own = without(host, (key) => ASKED.has(key));
+    const extensions = { ...asParams(client['extensions']), ...asParams(own?.['extensions']) };
+    const merged = { ...own, ...client, ...(Object.keys(extensions).length === 0 ? {} : { extensions }) };
+    this.#known.set(client, { host, merged });
+    return merged;
+  }
 }
 
 function asParams(value: unknown): Params | undefined {
@@ -75,11 +86,12 @@ export function metaFor(
   envelope: Params | undefined,
   { meta, capabilities, logLevel }: HandedOn,
   own: unknown,
+  merged: MergedCapabilities,
 ): Record<string, unknown> {
   const joined = { ...meta, ...envelope, ...(isRecord(own) ? own : undefined) };
   if (envelope === undefined) return joined;
   if (capabilities !== undefined)
-    joined[META.clientCapabilities] = declaredBy(joined[META.clientCapabilities], capabilities);
+    joined[META.clientCapabilities] = merged.of(joined[META.clientCapabilities], capabilities);
   // The host logs as well: use the more verbose level of the two.
   const wanted = joined[META.logLevel];
   if (logLevel !== undefined)

@@ -20,7 +20,7 @@ import {
 import { NumberMap } from '../lib/number-map.ts';
 import { type Notice, type Receiver, SENT, type SendOptions, type Transport } from '../transport/contract.ts';
 import { type Deadline, Deadlines } from './deadlines.ts';
-import { type HandedOn, metaFor } from './handed-on.ts';
+import { type HandedOn, MergedCapabilities, metaFor } from './handed-on.ts';
 import { readProgress, rpcError, serverMessage, unknownResultType } from './rpc-error.ts';
 
 /** Server requests that may be pending at the same time; further ones are rejected. */
@@ -109,6 +109,7 @@ export class Peer implements Receiver {
   #envelope: Params | undefined;
   /** The same as JSON, without its braces. */
   #envelopeText = '';
+  readonly #merged = new MergedCapabilities();
 
   constructor(transport: Transport, owner: PeerOwner, clock: Clock) {
     this.#transport = transport;
@@ -335,7 +336,7 @@ export class Peer implements Receiver {
     const envelope = this.#envelope;
     const own = params?.['_meta'];
     if (handedOn !== undefined) {
-      const meta = metaFor(envelope, handedOn, own);
+      const meta = metaFor(envelope, handedOn, own, this.#merged);
       if (progressToken !== undefined) meta['progressToken'] = progressToken;
       const decorated = { ...handedOn.params, ...params };
       return Object.keys(meta).length === 0 ? decorated : Object.assign(decorated, { _meta: meta });

@@ -3,7 +3,7 @@
 import type { ShapedResult } from '../call/shape.ts';
 import { wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
-import { cleanMeta } from '../connection/handed-on.ts';
+import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
 import type { ClientHandler, ListKind } from '../endpoint/backend.ts';
@@ -30,11 +30,25 @@ import { takesTasks, tasksCapability } from './gateway-tasks.ts';
 import { type Reader, readerOf } from './outgoing/reader.ts';
 import { sentResult } from './outgoing/results.ts';
 import { Relisting } from './relisting.ts';
-import { handedOnBy, type RequestedCall, refused, refusedWrapped, requestedCall } from './requested-call.ts';
+import {
+  capabilitiesBy,
+  handedOnBy,
+  type RequestedCall,
+  refused,
+  refusedWrapped,
+  requestedCall,
+} from './requested-call.ts';
 import type { ServedSession } from './served-host.ts';
 
 /** Lists the resources, templates or prompts of all servers. */
 export type ContentList = (gateway: Gateway, listWait: ListWait) => Promise<Params>;
+
+/** The capabilities that are forwarded for a client, while a person looks at the page or not. */
+interface DeclaredCapabilities {
+  readonly clientInfo: ClientInfo;
+  readonly approvalQueue: QuestionQueue | undefined;
+  readonly declared: Params;
+}
 
 export class GatewayClient implements ClientHandler {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
@@ -45,6 +59,7 @@ export class GatewayClient implements ClientHandler {
   /** Created on first use: most stateless requests need none. */
   #tasks: ClientTasks | undefined;
   #session: ServedSession | undefined;
+  #capabilities: DeclaredCapabilities | undefined;
   #reader: { readonly clientInfo: ClientInfo; readonly reader: Reader } | undefined;
   #removeFromGateway: (() => void) | undefined;
   /** The most verbose level that a modern request asked for. */
@@ -141,7 +156,7 @@ export class GatewayClient implements ClientHandler {
         this.#during(server, work, (session) =>
           session.read(server, uri, {
             signal: work.signal,
-            handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
+            handedOn: this.#handedOn(params, work),
           }),
         ),
     );
@@ -152,7 +167,7 @@ export class GatewayClient implements ClientHandler {
       this.#during(server, work, (session) =>
         session.prompt(server, name, args, {
           signal: work.signal,
-          handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
+          handedOn: this.#handedOn(params, work),
         }),
       ),
     );
@@ -163,7 +178,7 @@ export class GatewayClient implements ClientHandler {
       this.session().complete(ref, argument, {
         signal: work.signal,
         context,
-        handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
+        handedOn: this.#handedOn(params, work),
       }),
     );
   }
@@ -192,7 +207,7 @@ export class GatewayClient implements ClientHandler {
       caller.request(server, method, translated, {
         signal: work.signal,
         onProgress: passedProgress(given, work, this.clientConnection),
-        handedOn: handedOnBy({ _meta: _own }, work.clientInfo, this.approvalQueue),
+        handedOn: this.#handedOn({ _meta: _own }, work),
       }),
     );
     this.#gateway.addresses.remember(server, result);
@@ -303,6 +318,15 @@ export class GatewayClient implements ClientHandler {
     });
   }
 
+  #handedOn(params: Params, { clientInfo }: Work): HandedOn {
+    const { approvalQueue } = this;
+    if (this.#capabilities?.clientInfo !== clientInfo || this.#capabilities.approvalQueue !== approvalQueue) {
+      const declared = capabilitiesBy(clientInfo, approvalQueue);
+      this.#capabilities = { clientInfo, approvalQueue, declared };
+    }
+    return handedOnBy(params, clientInfo, this.#capabilities.declared);
+  }
+
   /** The calls of a legacy client share one `ClientInfo`. */
   #readerFor(clientInfo: ClientInfo): Reader {
     if (this.#reader?.clientInfo !== clientInfo) this.#reader = { clientInfo, reader: readerOf(clientInfo) };
@@ -349,7 +373,7 @@ export class GatewayClient implements ClientHandler {
       const result = await session.call(called, args, {
         cancellation: work,
         onProgress: passedProgress(params, work, clientConnection),
-        handedOn: handedOnBy(params, work.clientInfo, this.approvalQueue),
+        handedOn: this.#handedOn(params, work),
         task: task?.request,
       });
       if (task !== undefined && (result.task !== undefined || work.clientInfo.era === 'legacy')) {

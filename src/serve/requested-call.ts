@@ -71,25 +71,23 @@ const READ_HERE: ReadonlySet<string> = new Set([
   'requestState',
 ]);
 
-/** `approvalQueue`: the page, while a person looks at it. */
-export function handedOnBy(
-  params: Params,
-  clientInfo: ClientInfo,
-  approvalQueue: QuestionQueue | undefined,
-): HandedOn {
-  const { logLevel } = clientInfo;
+/** `capabilities`: those that `capabilitiesBy` returned for this client. */
+export function handedOnBy(params: Params, { logLevel }: ClientInfo, capabilities: Params): HandedOn {
   const meta = passedMeta(params['_meta']);
   const more = without(params, isReadHere);
   // A level that was not chosen is the host's own.
   const level = logLevel === DEFAULT_LEVEL ? undefined : logLevel;
-  return { meta, params: more, logLevel: level, capabilities: capabilitiesBy(clientInfo, approvalQueue) };
+  return { meta, params: more, logLevel: level, capabilities };
 }
 
 /**
  * Returns the kinds of questions allowed during a request: those its client declared, and those a person at the page
- * can answer.
+ * can answer. `approvalQueue`: the page, while a person looks at it.
  */
-function capabilitiesBy({ capabilities }: ClientInfo, approvalQueue: QuestionQueue | undefined): Params {
+export function capabilitiesBy(
+  { capabilities }: ClientInfo,
+  approvalQueue: QuestionQueue | undefined,
+): Params {
   if (approvalQueue === undefined && declaresNothing(capabilities)) return NO_CAPABILITIES;
   const { elicitation, sampling, roots, experimental, extensions } = capabilities;
   const elicited = approvalQueue === undefined ? elicitation : { form: {}, url: {} };
