@@ -14,7 +14,7 @@ const tricky = fc.constantFrom(
   'é\n',
 );
 const text = fc.oneof(fc.string(), tricky);
-const id = fc.oneof(fc.nat(), text, fc.constantFrom(-1, 1.5, 1e21, 0));
+const id = fc.oneof(fc.nat(), text, fc.constantFrom(-1, 1.5, 1e21, 0, 999_999_999_999_999, 2 ** 53 - 1, '7'));
 const method = fc.oneof({ weight: 4, arbitrary: fc.constant('tools/call') }, text);
 const params = fc.dictionary(text, fc.oneof(text, fc.nat(), fc.array(text), fc.dictionary(text, text)));
 
@@ -97,3 +97,23 @@ it('F58: a subscription to nothing that is an address is left to the daemon to r
   );
   expect(ledger.repeated()).toHaveLength(1);
 });
+
+it.each([0, 7, 999_999_999_999_999, 9_007_199_254_740_991, -7, 1.5, '7', '07', 'a"b'])(
+  'F58: a result ends the call with its id, and an error does too: %j',
+  (own) => {
+    const ledger = new PendingRequests();
+    const call = Buffer.from(
+      `${JSON.stringify({ jsonrpc: '2.0', id: own, method: 'tools/call', params: {} })}\n`,
+    );
+    const states: boolean[] = [];
+    for (const answer of [{ result: {} }, { error: { code: 1, message: 'm' } }]) {
+      ledger.sent(call);
+      states.push(ledger.hasPending);
+      expect(
+        ledger.received(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: own, ...answer })}\n`)),
+      ).toBe(true);
+      states.push(ledger.hasPending);
+    }
+    expect(states).toEqual([true, false, true, false]);
+  },
+);

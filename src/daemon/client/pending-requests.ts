@@ -30,6 +30,13 @@ const HEAD_BYTES = 400;
 /** How our side serializes a message: the id before any member that may be long. */
 const HEAD = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+|null),"(result|error|method)":/;
 
+const ID_MEMBER: Buffer = Buffer.from('{"jsonrpc":"2.0","id":');
+const CALL_MEMBER: Buffer = Buffer.from(',"method":"tools/call",');
+const RESULT_MEMBER: Buffer = Buffer.from(',"result":');
+const ZERO = 0x30;
+/** More may not be exact. */
+const MAX_DIGITS = 15;
+
 /** How clients serialize a call: with its id before any member that may be long. */
 const CALL = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}|"[\w-]{1,100}"),"method":"tools\/call",/;
 /**
@@ -73,6 +80,11 @@ export class PendingRequests {
 
   /** Records a line of the client, on its way to the daemon. */
   sent(line: Buffer): void {
+    const id = numberBefore(line, CALL_MEMBER);
+    if (id !== undefined) {
+      this.#pend(id, { method: 'tools/call', line });
+      return;
+    }
     const call = callIn(line);
     if (call !== undefined) {
       this.#pend(JSON.parse(call), { method: 'tools/call', line });
@@ -87,6 +99,11 @@ export class PendingRequests {
 
   /** Records a line of the daemon, on its way to the client; false if it is not for the client. */
   received(line: Buffer): boolean {
+    const answered = numberBefore(line, RESULT_MEMBER);
+    if (answered !== undefined) {
+      this.#pending.delete(answered);
+      return true;
+    }
     const head = headOf(line);
     if (head === undefined) {
       if (line.toString('latin1', 0, REFUSED.length) === REFUSED) this.#refused();
@@ -187,6 +204,33 @@ export class PendingRequests {
     for (const pending of this.#pending.values()) if (pending.method === method) return true;
     return false;
   }
+}
+
+/**
+ * Returns the id of a line that begins with a number as its id and then this member; undefined for all other lines.
+ * Nearly every line is one of these: reading bytes takes a tenth of the time of a pattern.
+ */
+function numberBefore(line: Buffer, member: Buffer): number | undefined {
+  if (!hasAt(line, 0, ID_MEMBER)) return undefined;
+  let at = ID_MEMBER.length;
+  let id = 0;
+  for (let digit = digitAt(line, at); digit !== undefined; digit = digitAt(line, at)) {
+    id = id * 10 + digit;
+    at += 1;
+  }
+  const digits = at - ID_MEMBER.length;
+  const isPlain = digits === 1 || (digits > 1 && digits <= MAX_DIGITS && line[ID_MEMBER.length] !== ZERO);
+  return isPlain && hasAt(line, at, member) ? id : undefined;
+}
+
+function digitAt(line: Buffer, at: number): number | undefined {
+  const digit = (line[at] ?? 0) - ZERO;
+  return digit >= 0 && digit <= 9 ? digit : undefined;
+}
+
+function hasAt(line: Buffer, from: number, bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; at += 1) if (line[from + at] !== bytes[at]) return false;
+  return true;
 }
 
 /** Returns the serialized id of a call, without parsing the rest; undefined for all other lines. */

@@ -23,6 +23,7 @@ const CLOSE_MS = 15_000;
 /** How long responses are awaited when this process is asked to end. */
 const GRACE_MS = 5_000;
 const LIST_KINDS = ['tools', 'resources', 'prompts'];
+const NEWLINE = 0x0a;
 
 /** Length of the line by which a daemon ends a session, with its newline. */
 const WORD_BYTES: number = LEAVING.length + 1;
@@ -75,10 +76,10 @@ class Relay {
       this.#finish = resolve;
       this.#fail = reject;
       input.on('data', (chunk: Buffer) => {
-        const socket = this.#socket;
-        socket?.cork();
+        const corked = isOneLine(chunk) ? undefined : this.#socket;
+        corked?.cork();
         this.#incoming.push(chunk);
-        socket?.uncork();
+        corked?.uncork();
       });
       input.once('end', () => {
         this.#incoming.end();
@@ -107,10 +108,11 @@ class Relay {
       if (!this.#pending.hasPending) this.#onAnswered();
     });
     socket.on('data', (chunk: Buffer) => {
-      // Lines of one tick are sent in one write.
-      output.cork();
+      // Lines of one chunk are sent in one write.
+      const corked = isOneLine(chunk) ? undefined : output;
+      corked?.cork();
       lines.push(chunk);
-      output.uncork();
+      corked?.uncork();
       if (!output.writableNeedDrain) return;
       socket.pause();
       output.once('drain', () => socket.resume());
@@ -216,6 +218,11 @@ class Relay {
     }
     this.#closeSession();
   }
+}
+
+/** Most chunks are: then there is nothing to hold back. */
+function isOneLine(chunk: Buffer): boolean {
+  return chunk.indexOf(NEWLINE) === chunk.length - 1;
 }
 
 function lineOf(message: object): Buffer {
