@@ -148,21 +148,28 @@ export const OTHERS = {
 /** Those that can have several servers. */
 export const OTHERS_WITH_MANY = { 'mcp-hub': mcpHub, 'mcporter serve': mcporter };
 
-/** A gateway and what it started, without the servers: some do their work in a second process. */
-export function processesOf({ child }) {
+/**
+ * A gateway and what it started, without the servers: some do their work in a second process, and ours in its daemon,
+ * which has the same home.
+ */
+export function processesOf({ child, home }) {
   const parents = new Map();
+  const found = [child.pid];
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const isServer = SERVER.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').at(1) ?? '');
-      if (!isServer) parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+      if (isServer) continue;
+      parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+      const isOfHome = readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`=${home}`);
+      if (isOfHome && Number(pid) !== child.pid) found.push(Number(pid));
     } catch {
       // It has ended meanwhile.
     }
   }
-  const found = [child.pid];
-  for (const parent of found) for (const [pid, of] of parents) if (of === parent) found.push(pid);
+  for (const parent of found)
+    for (const [pid, of] of parents) if (of === parent && !found.includes(pid)) found.push(pid);
   return found;
 }
 
@@ -188,7 +195,13 @@ export async function end(gateways) {
     if (gateway.child.exitCode !== null || gateway.child.signalCode !== null) continue;
     const pids = processesOf(gateway);
     const gone = new Promise((resolve) => gateway.child.once('exit', resolve));
-    for (const pid of pids.reverse()) process.kill(pid);
+    for (const pid of pids.reverse()) {
+      try {
+        process.kill(pid);
+      } catch {
+        // It ended with the one before it.
+      }
+    }
     await gone;
   }
 }
