@@ -5,8 +5,7 @@
  * CommonJS, because Node's loader for ES modules alone costs 0.2 × `node -e 0`, and because in it what is
  * required lazily is also loaded lazily. The files:
  *
- *   plugboard.cjs   answers --version, else loads main.cjs through the code cache (src/cli/code-cache.ts)
- *   main.cjs        requires one of the next two
+ *   plugboard.cjs   answers --version, else loads one of the next two through the code cache (src/cli/code-cache.ts)
  *   remote.cjs      the way to the daemon: the relay, and commands that run there
  *   commands.cjs    the command line, the configuration, and the commands that only look at it
  *   other-commands.cjs  all other commands; those that connect load the next
@@ -133,19 +132,6 @@ const files = [
     supported: { 'dynamic-import': false },
   },
   { name: 'plugboard', entry: 'cli/launch-command.ts', apart: {} },
-  {
-    name: 'main',
-    entry: 'cli/main.ts',
-    apart: {
-      'cli/command-table.ts': './commands.cjs',
-      // A question of a server, in the middle of a command that the daemon runs.
-      'cli/elicit-form.ts': './other-commands.cjs',
-      'cli/completion/run-complete.ts': './complete.cjs',
-      'cli/workspace-program.ts': './workspace.cjs',
-      'daemon/client/run-in-daemon.ts': './remote.cjs',
-    },
-    supported: { 'dynamic-import': false },
-  },
 ];
 
 const compiled = (...path) => import(pathToFileURL(join(root, 'dist', ...path)).href);

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-/** Entry point of the bundled command: prints the version, or loads `main.ts` through the code cache. */
+/** Entry point of the bundled command: prints the version, or loads the parts of the command through the code cache. */
 
 import { writeSync } from 'node:fs';
 import { findHome } from '../config/home.ts';
 import { readVersion } from '../lib/version.ts';
 import { CodeCache } from './code-cache.ts';
+import { type CommandModules, runMain } from './run-main.ts';
 
 const STDOUT = 1;
 
@@ -26,7 +27,18 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.once('exit', (status) => {
     if (status === 0) cache.store();
   });
-  cache.load('./main.cjs');
+  // The build gives each file the exports of its module (scripts/bundle.mjs).
+  const part =
+    <Name extends keyof CommandModules>(file: string) =>
+    async (): Promise<CommandModules[Name]> =>
+      cache.load(file) as CommandModules[Name];
+  runMain(argv, {
+    commands: part<'commands'>('./commands.cjs'),
+    completion: part<'completion'>('./complete.cjs'),
+    daemon: part<'daemon'>('./remote.cjs'),
+    questions: part<'questions'>('./other-commands.cjs'),
+    workspace: part<'workspace'>('./workspace.cjs'),
+  });
 }
 
 /** Returns the command's name; with other global flags before it, a name that has no code stored. */

@@ -1,7 +1,5 @@
 /** Terminal prompts in two forms: drawn in place if the terminal supports it, else in plain lines. */
 
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
 import type { Output } from './output.ts';
 
 /** Returned if the person cancels: Ctrl-C, Escape, or the end of the input. */
@@ -174,6 +172,9 @@ function print(text: string): void {
 
 /** Reads one line; `isSecret` hides the typed text. */
 function ask(question: string, signal: AbortSignal | undefined, isSecret = false): Promise<Answer<string>> {
+  // Loaded here, because most commands that may ask do not.
+  const { createInterface } = process.getBuiltinModule('node:readline');
+  const { Writable } = process.getBuiltinModule('node:stream');
   const screen = new Writable({
     write(chunk, _encoding, done) {
       if (!isSecret) process.stderr.write(chunk);

@@ -9,7 +9,6 @@ import type { ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { isPerFolder } from '../config/scopes.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { keepNewest } from '../lib/keep-newest.ts';
 import { makeFolderSync } from '../lib/make-folder.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 import { appendRotating } from '../lib/rotating-file.ts';
@@ -99,7 +98,8 @@ export class ServerLog {
   #begin(): void {
     const folder = dirname(this.#file);
     makeFolderSync(folder, 0o700);
-    keepNewest(folder, MAX_FILES).catch(() => {});
+    // Loaded here, because its file locks would delay the start of a server.
+    import('../lib/keep-newest.ts').then(({ keepNewest }) => keepNewest(folder, MAX_FILES)).catch(() => {});
   }
 
   #line(kind: LogKind, pid: number | undefined, message: string): string {

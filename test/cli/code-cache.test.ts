@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { COMMAND, Place } from './command.ts';
 
 const GET = ['get', 'demo'];
-const MAIN = 'main.cjs.code';
+const MAIN = 'commands.cjs.code';
 const HEADER_BYTES = 40;
 /** A user other than the one that runs the test. */
 const OTHER_UID = 65_534;
@@ -41,13 +41,14 @@ function folder(): string {
 
 const shown = { status: 0, stderr: '', stdout: expect.stringMatching(/^demo\n.*transport +stdio\n/s) };
 
-/** Replaces the code of `main.cjs` by code that prints a word, made by Node with these flags, with a valid header. */
+/** Replaces the code of `commands.cjs` by code that prints a word, made by Node with these flags, with a valid header. */
 function plant(flags: readonly string[] = []): string {
   const file = join(folder(), MAIN);
-  const source = statSync(join(dirname(COMMAND), 'main.cjs'));
-  const body = 'require("node:fs").writeSync(1, "planted")';
-  const text = `(function (exports, require, module, __filename, __dirname, __import) {${body.padEnd(source.size)}\n})`;
-  const script = `const script = new (require('node:vm').Script)(${JSON.stringify(text)});
+  const source = statSync(join(dirname(COMMAND), 'commands.cjs'));
+  const script = `
+    const body = 'require("node:fs").writeSync(1, "planted"); process.exit(0)'.padEnd(${source.size});
+    const names = 'exports, require, module, __filename, __dirname, __import';
+    const script = new (require('node:vm').Script)('(function (' + names + ') {' + body + '\\n})');
     script.runInThisContext();
     process.stdout.write(script.createCachedData().toString('base64'));`;
   const made = execFileSync(process.execPath, [...flags, '-e', script], { encoding: 'utf8' });
