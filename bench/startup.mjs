@@ -44,9 +44,9 @@ const cases = [
   {
     name: `plugboard list --no-connect (${SERVERS} servers)`,
     args: [command, 'list', '--no-connect'],
-    goal: 2.2,
+    goal: 1.6,
   },
-  { name: 'plugboard get', args: [command, 'get', 'server-7'], goal: 2.2 },
+  { name: 'plugboard get', args: [command, 'get', 'server-7'], goal: 1.6 },
   { name: 'completing a command', args: [command, '__complete', '--', 'li'], goal: 1.5 },
   { name: 'completing a server', args: [command, '__complete', '--', 'get', 'server-1'], goal: 1.5 },
   { name: 'plugboard --help', args: [command, '--help'] },
