@@ -1,7 +1,9 @@
 /** Pipeline stage: allows a call, asks the person, or refuses (CAL-2). The decision is made in `policy/approval.ts`. */
 
+import { resolve } from 'node:path';
 import type { Tool, ToolAnnotations } from '../catalog/tool.ts';
-import type { ServerSpec, Settings } from '../config/entry.ts';
+import { isStdio, type ServerSpec, type Settings } from '../config/entry.ts';
+import { PROJECT_MARK } from '../config/rule-syntax.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { entryOwner, isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
@@ -13,6 +15,7 @@ import {
   type RuleNames,
   sessionRule,
 } from '../policy/approval.ts';
+import type { PathPlace } from '../policy/value-spellings.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
 import { namesOf, resolvedCall, settingsIn } from './resolved-call.ts';
@@ -27,7 +30,9 @@ export const approve: Stage = (context, next) => (call) => {
     settings: context.settings(),
     sessionAllows: call.session.allowed,
     alwaysAllows: context.approvals.always,
+    arguments: call.arguments,
   });
+  if (decision.rule !== undefined) call.rule = decision.rule;
   switch (decision.kind) {
     case 'pass':
       call.decision = decision.reason;
@@ -67,12 +72,14 @@ export function approvalState(judged: Judged, approvals: 'enforce' | 'client'): 
 }
 
 export interface Judged {
-  readonly tool: Pick<Tool, 'tool' | 'annotations'>;
+  readonly tool: Pick<Tool, 'tool' | 'annotations' | 'inputSchema'>;
   readonly spec: ServerSpec;
   readonly names: RuleNames;
   readonly settings: Settings;
   readonly sessionAllows: ReadonlySet<string>;
   readonly alwaysAllows: ReadonlySet<string>;
+  /** Undefined if they are not known yet. */
+  readonly arguments?: unknown;
 }
 
 /** Returns whether a call is allowed, asked about or denied, from all configured rules and modes. */
@@ -88,7 +95,19 @@ export function decisionOn(judged: Judged): ApprovalDecision {
     sessionAllows,
     alwaysAllows,
     owner: entryOwner(spec),
+    subject: () =>
+      judged.arguments === undefined
+        ? undefined
+        : { arguments: judged.arguments, inputSchema: tool.inputSchema, ...pathPlace(spec) },
   });
+}
+
+/** Returns the folders that paths in arguments of a server's tools may be relative to. */
+export function pathPlace({ entry, baseDir, projectDir = baseDir }: ServerSpec): PathPlace {
+  if (!isStdio(entry) || entry.cwd === undefined) return { projectDir, folders: [] };
+  const cwd = entry.cwd.replaceAll(PROJECT_MARK, () => projectDir);
+  // With other references the folder is not known here; no relative path is inside a project if it begins at the root.
+  return { projectDir, folders: [cwd.includes('${') ? '/' : resolve(baseDir, cwd)] };
 }
 
 async function ask(
@@ -140,7 +159,7 @@ export async function keepAllowed(
   }: { readonly spec: ServerSpec; readonly rule: string; readonly askRule: string | undefined },
   granted: 'allow-session' | 'allow-always',
 ): Promise<void> {
-  session.allowed.add(sessionRule({ rule }, entryOwner(spec)));
+  session.allowed.add(sessionRule({ rule }, entryOwner(spec), askRule));
   if (granted === 'allow-always' && askRule === undefined) await approvals.allowAlways(spec, rule);
 }
 
@@ -174,6 +193,7 @@ export async function approveOwn(
   context: Pick<CallContext, 'openQuestions' | 'log' | 'settings' | 'approvals'>,
   session: Session,
   { tool, arguments: args, annotations, signal }: OwnAction,
+  projectDir: string,
 ): Promise<void> {
   const names = ownNames(tool);
   const { permissions = {}, defaults } = context.settings();
@@ -185,6 +205,7 @@ export async function approveOwn(
     trusted: true,
     sessionAllows: session.allowed,
     alwaysAllows: context.approvals.always,
+    subject: () => ({ arguments: args, projectDir, folders: [] }),
   });
   if (decision.kind === 'pass') return;
   if (decision.kind === 'deny')
@@ -206,7 +227,7 @@ export async function approveOwn(
     advice: howToAllow(names.rule, { askRule }),
     signal,
   });
-  if (granted !== 'allow') session.allowed.add(names.rule);
+  if (granted !== 'allow') session.allowed.add(sessionRule(names, '', askRule));
   if (granted === 'allow-always' && askRule === undefined)
     await context.approvals.allowAlways({ name: OWN, scope: 'code', baseDir: '' }, names.rule);
 }

@@ -86,6 +86,8 @@ export interface Call extends CallOptions {
   names?: RuleNames;
   /** Set by `approve`: why the call was allowed or refused. */
   decision?: string | undefined;
+  /** Set by `approve`: the rule that decided, if one did. */
+  rule?: string | undefined;
   /** Number of sampling requests of its server so far. */
   samples?: number;
   /** Set by `invoke`: the server has reported progress. */

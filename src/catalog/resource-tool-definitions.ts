@@ -74,21 +74,27 @@ export function isResourceTool(name: string): boolean {
 export const READ_METHOD = 'resources/read';
 export const LIST_METHOD = 'resources/list';
 
-/** Contains a character that tool names cannot have, so that a rule for resources never allows a tool. */
-const RULE_ENDING = '__resources.read';
+/** The names of methods in rules. They contain a character that tool names cannot have: no rule for one allows a tool. */
+export const CONTENT_ENDINGS = { resource: '__resources.read', prompt: '__prompts.get' } as const;
 
 /**
  * Returns the names that rules are matched against when a model reads resources of a server:
  * `mcp__docs__resources.read`, and everything that applies to the whole server (`mcp__docs__*`).
  */
 export function resourceRuleNames(server: string): RuleNames {
-  const rule = `mcp__${server}${RULE_ENDING}`;
+  const { rule, assigned, all } = contentRuleNames(server, CONTENT_ENDINGS.resource);
+  return { rule, assigned, all: { ...all, long: [...all.long, READ_RESOURCE, LIST_RESOURCES] } };
+}
+
+/** Returns the names of a method of a server. */
+export function contentRuleNames(server: string, ending: string): RuleNames {
+  const rule = `mcp__${server}${ending}`;
   // As for tools: a short name never starts like a long one.
-  const short = `${server.startsWith('mcp__') ? '_' : ''}${server}${RULE_ENDING}`;
+  const short = `${server.startsWith('mcp__') ? '_' : ''}${server}${ending}`;
   const [long = rule, plain = short] = serverNames(server);
   const all: Spellings = {
-    long: [rule, `${long}${RULE_ENDING}`, READ_RESOURCE, LIST_RESOURCES],
-    short: [short, `${plain}${RULE_ENDING}`],
+    long: [rule, `${long}${ending}`],
+    short: [short, `${plain}${ending}`],
     server: serverNames(server),
   };
   return { rule, assigned: { long: [rule], short: [short] }, all };

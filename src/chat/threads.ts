@@ -13,7 +13,7 @@ import type { HostOptions } from '../host/host-options.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
-import { ruleMatcher } from '../policy/approval.ts';
+import { toolMatcher } from '../policy/approval.ts';
 import type { AgentBounds, BoundSettings } from './agent-bounds.ts';
 import type { AgentHost } from './agent-events.ts';
 import { AgentHosts, type HostLimits } from './agent-hosts.ts';
@@ -143,7 +143,7 @@ export class Threads {
 
 /** Wraps a session of a host for an agent, with only the tools that it may use. */
 function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools']): AgentHost {
-  const lists = globs.map((list) => list.map(ruleMatcher));
+  const lists = globs.map((list) => list.map((rule) => toolMatcher(rule, 'allow')));
   const isAllowed = (name: string): boolean => {
     const spellings = session.spellings(name) ?? { long: [name], short: [] };
     return name === TOOL_SEARCH || lists.every((rules) => rules.some((matches) => matches(spellings)));

@@ -21,7 +21,7 @@ import type {
   ToolSettings,
   WorkspaceSettings,
 } from './entry.ts';
-import { noEffect } from './fault.ts';
+import { type Fault, type JsonPath, noEffect, showPath } from './fault.ts';
 import {
   checkedLater,
   choice,
@@ -50,6 +50,7 @@ import {
   DEFAULT_NPX_CHECK_MS,
   STARTED_DAEMON_IDLE_MS,
 } from './limits.ts';
+import { type ParsedRule, parseRule } from './rule-syntax.ts';
 import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-kinds.ts';
 
 /** The longest delay of a timer. */
@@ -65,6 +66,40 @@ const headerValue = pattern('a string without line breaks', '^[^\\0\\r\\n]*$');
 const approval = oneOf('approve', 'auto', 'writes', 'prompt');
 const globs = list(word, 'tool names or globs');
 const time = positive(MAX_TIME_MS);
+
+/** A rule of `permissions`. An invalid one is reported and kept: in `ask` and `deny` it still applies to its tools. */
+function rule(effect: keyof Permissions): Kind<string> {
+  return {
+    ...word,
+    check(value, path, report): value is string {
+      if (!word.check(value, path, report)) return false;
+      const parsed = parseRule(value);
+      if ('fault' in parsed) report(ruleFault(path, parsed, effect));
+      return true;
+    },
+  };
+}
+
+function ruleFault(
+  path: JsonPath,
+  { name, fault: { message, hint, at } }: Extract<ParsedRule, { fault: unknown }>,
+  effect: keyof Permissions,
+): Fault {
+  const tools = `until it is fixed, it ${effect === 'deny' ? 'denies' : 'asks about'} every call of ${JSON.stringify(name)}`;
+  const effects = effect === 'allow' ? 'it allows nothing' : tools;
+  return {
+    path,
+    at: 'value',
+    offset: at,
+    message: `${showPath(path)} is not a valid rule: ${message}; ${effects}`,
+    hint,
+    fatal: false,
+  };
+}
+
+function rules(effect: keyof Permissions): Kind<readonly string[]> {
+  return list(rule(effect), 'tool names or globs');
+}
 
 /** Includes the spellings of other agents' files. */
 const transport = { ...oneOf(...TYPE_SPELLINGS), expected: choice(transportTypes()) };
@@ -279,7 +314,7 @@ export const INPUTS: Kind<readonly InputDefinition[]> = list(
 );
 
 const ALLOW_KEYS = keys<Pick<Permissions, 'allow'>>({
-  allow: { kind: globs, description: 'Calls of these servers that are never asked about.' },
+  allow: { kind: rules('allow'), description: 'Calls of these servers that are never asked about.' },
 });
 
 /** Rules for the servers of one project or plugin. `ask` and `deny` apply to all servers and have no effect here. */
@@ -327,12 +362,13 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
   permissions: {
     kind: object(
       keys<Permissions>({
-        allow: { kind: globs, description: 'Calls of your own servers that are never asked about.' },
-        ask: { kind: globs, description: 'Calls that are always asked about; wins over allow.' },
-        deny: { kind: globs, description: 'Calls that are refused; wins over everything.' },
+        allow: { kind: rules('allow'), description: 'Calls of your own servers that are never asked about.' },
+        ask: { kind: rules('ask'), description: 'Calls that are always asked about; wins over allow.' },
+        deny: { kind: rules('deny'), description: 'Calls that are refused; wins over everything.' },
       }),
     ),
-    description: 'Rules for calls, as globs of server__tool or mcp__server__tool.',
+    description:
+      'Rules for calls, as globs of server__tool or mcp__server__tool, with conditions on arguments; see rules.md.',
   },
   toolSearch: {
     kind: either(

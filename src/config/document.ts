@@ -88,7 +88,7 @@ export async function locateFaults(document: Document, faults: readonly EntryFau
   const { parseJsonc, locate } = await import('./jsonc.ts');
   const { tree } = parseJsonc(document.text);
   const problems = faults.slice(0, MAX_PROBLEMS).map((fault): Problem => {
-    const place = tree ? locate(document.text, tree, fault.path, fault.at) : {};
+    const place = tree ? locate(document.text, tree, fault.path, fault) : {};
     return { file: document.file, ...place, ...asProblem(fault) };
   });
   const more = faults.length - problems.length;

@@ -19,6 +19,8 @@ export interface Fault {
   readonly hint?: string;
   /** False: a warning; the value is still used. */
   readonly fatal: boolean;
+  /** The position inside a string value, in its characters. */
+  readonly offset?: number;
   /** A key that looks like a misspelling of another. */
   readonly typo?: true;
 }

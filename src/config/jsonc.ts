@@ -1,7 +1,7 @@
 /** Parses JSON with comments and positions; loaded only if a file has comments or a problem to locate. */
 
 import { type Node, type ParseError, parseTree } from 'jsonc-parser';
-import { type JsonPath, MAX_CONFIG_DEPTH } from './fault.ts';
+import { type Fault, type JsonPath, MAX_CONFIG_DEPTH } from './fault.ts';
 
 /** Both start at 1, as in editors. */
 export interface Position {
@@ -82,7 +82,12 @@ export function propertyOf(object: Node | undefined, name: string): Node | undef
 }
 
 /** Returns the position of a path, or of its nearest existing ancestor. */
-export function locate(text: string, tree: Node, path: JsonPath, at: 'key' | 'value'): Position {
+export function locate(
+  text: string,
+  tree: Node,
+  path: JsonPath,
+  { at, offset }: Pick<Fault, 'at' | 'offset'>,
+): Position {
   let node: Node = tree;
   let key: Node | undefined;
   for (const segment of path) {
@@ -92,7 +97,18 @@ export function locate(text: string, tree: Node, path: JsonPath, at: 'key' | 'va
     key = property?.children?.[0];
     node = next;
   }
-  return positionAt(text, (at === 'key' && key ? key : node).offset);
+  const start = (at === 'key' && key ? key : node).offset;
+  return positionAt(
+    text,
+    offset === undefined || node.type !== 'string' ? start : insideString(text, start, offset),
+  );
+}
+
+/** Returns the position of a character of a JSON string, whose escapes are longer than their characters. */
+function insideString(text: string, start: number, characters: number): number {
+  let at = start + 1;
+  for (let left = characters; left > 0; left -= 1) at += text[at] !== '\\' ? 1 : text[at + 1] === 'u' ? 6 : 2;
+  return at;
 }
 
 /** Returns at most `max` duplicate keys: each position is counted from the beginning of the text. */

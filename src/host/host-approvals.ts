@@ -1,6 +1,13 @@
 /** Applies a host's permission rules to actions other than calls, and saves "always" answers. */
 
-import { approveOwn, decisionOn, type Judged, keepAllowed, type OwnAction } from '../call/approve.ts';
+import {
+  approveOwn,
+  decisionOn,
+  type Judged,
+  keepAllowed,
+  type OwnAction,
+  pathPlace,
+} from '../call/approve.ts';
 import { approveContent, type ContentAction, contentDenial } from '../call/approve-content.ts';
 import type { Approvals } from '../call/call.ts';
 import type { Session } from '../call/session.ts';
@@ -55,14 +62,17 @@ export class HostApprovals implements Approvals {
 
   /** Resolves if the rules allow a session a resource, prompt or completion. */
   approveContent(session: Session, action: ContentAction): Promise<void> {
-    const { pool, calls } = this.#core;
+    const { pool, calls, config } = this.#core;
     const spec = pool.get(action.server)?.spec;
-    return approveContent(calls, session, action, spec === undefined ? '' : entryOwner(spec));
+    const owner = spec === undefined ? '' : entryOwner(spec);
+    const place = spec === undefined ? { projectDir: config.projectRoot, folders: [] } : pathPlace(spec);
+    return approveContent(calls, session, action, { owner, place });
   }
 
   /** Resolves if the rules allow a session one of the gateway's own tools. */
   approveOwn(session: Session, action: OwnAction): Promise<void> {
-    return approveOwn(this.#core.calls, session, action);
+    const { calls, config } = this.#core;
+    return approveOwn(calls, session, action, config.projectRoot);
   }
 
   /** Returns the error if a rule denies all content of a server. */

@@ -70,7 +70,7 @@ export interface Expansion {
 /** The caller on whose behalf a text is expanded. */
 export interface ContentCaller {
   /** Rejects if the rules deny the caller a resource or a prompt. */
-  readonly approve: (content: Pick<ContentAction, 'server' | 'kind' | 'name'>) => Promise<void>;
+  readonly approve: (content: Pick<ContentAction, 'server' | 'kind' | 'name' | 'arguments'>) => Promise<void>;
   /** Returns the process of a server that the caller uses. */
   readonly used: (primary: Connection) => Connection;
 }
@@ -218,7 +218,7 @@ export class HostContent {
     const connection = prompt === undefined ? undefined : this.#core.pool.get(prompt.server);
     if (command !== undefined && prompt !== undefined && connection !== undefined) {
       const args = readArguments(prompt, text.slice(command.length));
-      await caller.approve({ server: prompt.server, kind: 'prompt', name: prompt.name });
+      await caller.approve({ server: prompt.server, kind: 'prompt', name: prompt.name, arguments: args });
       const { messages } = await this.prompt(caller.used(connection), prompt.name, args, options);
       return { messages, unknown: [] };
     }

@@ -105,13 +105,15 @@ export class HostSession {
   }
 
   /** As the host's. */
-  approvalOf(given: string, input: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
-    const meant = this.#meant(given, input);
+  approvalOf(given: string, input?: Readonly<Record<string, unknown>>): ApprovalState | undefined {
+    const meant = this.#meant(given, input ?? {});
     if (meant instanceof PlugboardError) return undefined;
     const { name, args } = meant;
     if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
     const judged = this.#judged(name, args);
-    return judged && approvalState(judged, this.#session.approvals);
+    if (judged === undefined) return undefined;
+    const known = input === undefined ? judged : { ...judged, arguments: args };
+    return approvalState(known, this.#session.approvals);
   }
 
   /**
@@ -123,7 +125,7 @@ export class HostSession {
   async allow(
     given: string,
     until: 'session' | 'always',
-    input: Readonly<Record<string, unknown>> = {},
+    input?: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     this.#core.checkOpen();
     if (this.#isEnded) throw this.#ended();
@@ -131,7 +133,7 @@ export class HostSession {
       throw new PlugboardError('USAGE', `allow() takes "session" or "always", not ${JSON.stringify(until)}`, {
         hint: '"session" allows until the session ends, "always" adds a rule to the configuration.',
       });
-    const meant = this.#meant(given, input);
+    const meant = this.#meant(given, input ?? {});
     if (meant instanceof PlugboardError) throw meant;
     const { name, args } = meant;
     const found = this.find(name)?.name;
@@ -147,7 +149,7 @@ export class HostSession {
       });
     await this.#core.approvals.allow(
       this.#session,
-      judged,
+      input === undefined ? judged : { ...judged, arguments: args },
       until === 'always' ? 'allow-always' : 'allow-session',
     );
   }
@@ -203,7 +205,7 @@ export class HostSession {
     args: PromptArguments = {},
     options: ContentOptions = {},
   ): Promise<PromptResult> {
-    await this.#approve('prompt', server, name, options.signal);
+    await this.#approve('prompt', server, name, options.signal, args);
     return this.#run(server, options, (connection, given) =>
       this.#core.content.prompt(connection, name, args, given),
     );
@@ -241,7 +243,7 @@ export class HostSession {
   ): Promise<Params> {
     checkRawMethod(server, method);
     const { signal, onProgress } = options;
-    await this.#approve('extension', server, method, signal);
+    await this.#approve('extension', server, method, signal, params);
     return this.#run(server, options, (connection, given) =>
       this.#core.content.request(connection, method, params, { ...given, onProgress }),
     );
@@ -259,7 +261,7 @@ export class HostSession {
   ): Promise<void> {
     checkRawMethod(server, method, 'notification');
     const { signal } = options;
-    await this.#approve('extension', server, method, signal);
+    await this.#approve('extension', server, method, signal, params);
     return this.#run(server, options, (connection) => connection.notify(method, params, signal));
   }
 
@@ -301,8 +303,8 @@ export class HostSession {
     allows: (server: string) => boolean = () => true,
   ): Promise<Expansion> {
     const caller: ContentCaller = {
-      approve: async ({ server, kind, name }) => {
-        if (allows(server)) return this.#approve(kind, server, name, options.signal);
+      approve: async ({ server, kind, name, arguments: args }) => {
+        if (allows(server)) return this.#approve(kind, server, name, options.signal, args);
         throw new PlugboardError('DENIED', `${server} is not among the servers that may be used here`, {
           server,
         });
@@ -418,10 +420,12 @@ export class HostSession {
     server: string,
     name: string,
     signal: AbortSignal | undefined,
+    args?: unknown,
   ): Promise<void> {
     checkSignal(signal);
     if (this.#isEnded) throw this.#ended();
-    return this.#core.approvals.approveContent(this.#session, { server, kind, name, signal, mayAsk: true });
+    const action = { server, kind, name, signal, arguments: args, mayAsk: true };
+    return this.#core.approvals.approveContent(this.#session, action);
   }
 
   /** Like `#approve`, without a question: refuses unless already allowed. */

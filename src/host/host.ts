@@ -152,7 +152,7 @@ export class Host {
    * @example
    * host.approvalOf('mcp__files__write')?.decision; // → 'ask'
    */
-  approvalOf(name: string, args: Readonly<Record<string, unknown>> = {}): ApprovalState | undefined {
+  approvalOf(name: string, args?: Readonly<Record<string, unknown>>): ApprovalState | undefined {
     return this.#own.approvalOf(name, args);
   }
 

@@ -2,8 +2,10 @@
 
 import picomatch from 'picomatch';
 import type { Approval, Permissions, ServerSpec, Settings } from '../config/entry.ts';
+import { hasConditions } from '../config/rule-syntax.ts';
 import { isForeign } from '../config/scopes.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
+import { compileRule, type RuleEffect, type RuleSubject } from './rule-conditions.ts';
 
 /** Annotations of a server's tool; used only if the user marked the server as trusted. */
 export interface Hints {
@@ -47,11 +49,17 @@ export interface ApprovalInput {
   readonly alwaysAllows?: ReadonlySet<string>;
   /** The owner of the server, from `entryOwner`; default: the user. */
   readonly owner?: string;
+  /** Returns the arguments, for rules with conditions; undefined if they are not known yet. */
+  readonly subject: () => RuleSubject | undefined;
 }
 
-/** Returns a session rule bound to the server's owner, so that another server with the same name does not get it. */
-export function sessionRule({ rule }: Pick<RuleNames, 'rule'>, owner: string): string {
-  return owner === '' ? rule : `${rule} ${owner}`;
+/**
+ * Returns a session rule bound to the server's owner, so that another server with the same name does not get it. One
+ * that was given for an `ask` rule with conditions is bound to that rule: other arguments were not asked about.
+ */
+export function sessionRule({ rule }: Pick<RuleNames, 'rule'>, owner: string, askRule?: string): string {
+  const bound = askRule !== undefined && hasConditions(askRule) ? `${rule} under ${askRule}` : rule;
+  return owner === '' ? bound : `${bound} ${owner}`;
 }
 
 const STRICTNESS: readonly Approval[] = ['approve', 'auto', 'writes', 'prompt'];
@@ -69,7 +77,8 @@ export function approvalMode(
 }
 
 export type ApprovalDecision =
-  | { readonly kind: 'pass'; readonly reason: string }
+  /** `rule`: the rule that decided, if one did. */
+  | { readonly kind: 'pass'; readonly reason: string; readonly rule?: string }
   /** `explicit`: the user configured that this asks; running a command by hand does not answer it. */
   | {
       readonly kind: 'ask';
@@ -78,25 +87,58 @@ export type ApprovalDecision =
       /** The `ask` rule that matched; it takes precedence over `allow` rules, but not over session rules. */
       readonly rule?: string;
     }
-  | { readonly kind: 'deny'; readonly reason: string };
+  | { readonly kind: 'deny'; readonly reason: string; readonly rule?: string };
 
 export function decideApproval(input: ApprovalInput): ApprovalDecision {
   const { names, permissions } = input;
-  const { deny, ask, allow } = permissions;
-  const denied = matching(deny, names, 'all');
-  if (denied !== undefined) return { kind: 'deny', reason: `the rule ${JSON.stringify(denied)} denies it` };
-  if (input.sessionAllows.has(sessionRule(names, input.owner ?? '')))
-    return { kind: 'pass', reason: 'allowed for this session' };
-  const asked = matching(ask, names, 'all');
-  if (asked !== undefined) {
-    const reason = `the rule ${JSON.stringify(asked)} requires approval`;
-    return { kind: 'ask', explicit: true, reason, rule: asked };
-  }
-  const allowed = matching(allow, names, 'assigned');
-  if (allowed !== undefined) return { kind: 'pass', reason: `the rule ${JSON.stringify(allowed)} allows it` };
+  const denied = rulesFor(permissions.deny, names.all, 'refuse');
+  const denying = denied.always ?? matchingRule(denied, input);
+  if (denying !== undefined)
+    return { kind: 'deny', reason: `the rule ${JSON.stringify(denying)} denies it`, rule: denying };
+  if (denied.conditional.length > 0 && input.subject() === undefined) return unsure(denied);
+  const asked = askDecision(input);
+  if (asked !== undefined) return asked;
+  const allowed = rulesFor(permissions.allow, names.assigned, 'allow');
+  const allowing = allowed.always ?? matchingRule(allowed, input);
+  if (allowing !== undefined) return allowedBy(allowing);
   if (input.alwaysAllows?.size && input.alwaysAllows.has(sessionRule(names, input.owner ?? '')))
-    return { kind: 'pass', reason: `the rule ${JSON.stringify(names.rule)} allows it` };
+    return allowedBy(names.rule);
   return byMode(input);
+}
+
+/** Returns the decision of `ask` rules and of approvals for the session. */
+function askDecision(input: ApprovalInput): ApprovalDecision | undefined {
+  const { names, permissions, sessionAllows, owner = '' } = input;
+  const asked = rulesFor(permissions.ask, names.all, 'refuse');
+  if (asked.conditional.length > 0) {
+    const subject = input.subject();
+    if (subject === undefined) return asked.always === undefined ? unsure(asked) : askedBy(asked.always);
+    const matching = asked.conditional.filter(({ test }) => test(subject));
+    const open = matching.find(({ rule }) => !sessionAllows.has(sessionRule(names, owner, rule)));
+    if (open !== undefined) return askedBy(open.rule);
+    if (matching.length > 0) return SESSION_ALLOWED;
+  }
+  if (sessionAllows.size > 0 && sessionAllows.has(sessionRule(names, owner))) return SESSION_ALLOWED;
+  return asked.always === undefined ? undefined : askedBy(asked.always);
+}
+
+const SESSION_ALLOWED: ApprovalDecision = { kind: 'pass', reason: 'allowed for this session' };
+
+function askedBy(rule: string): ApprovalDecision {
+  return { kind: 'ask', explicit: true, reason: `the rule ${JSON.stringify(rule)} requires approval`, rule };
+}
+
+function allowedBy(rule: string): ApprovalDecision {
+  return { kind: 'pass', reason: `the rule ${JSON.stringify(rule)} allows it`, rule };
+}
+
+/** The decision before the arguments are known. */
+function unsure({ conditional: [first] }: ToolRules): ApprovalDecision {
+  return {
+    kind: 'ask',
+    explicit: true,
+    reason: `the rule ${JSON.stringify(first?.rule)} depends on its arguments`,
+  };
 }
 
 function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
@@ -124,17 +166,41 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
   }
 }
 
-/** Returns the first rule of a list that matches a tool. */
-type Matcher = (names: Spellings) => string | undefined;
+/** The rules of one list that can match calls of one tool. */
+interface ToolRules {
+  /** The first rule that matches every call of the tool. */
+  readonly always?: string | undefined;
+  readonly conditional: readonly ConditionalRule[];
+}
+
+interface ConditionalRule {
+  readonly rule: string;
+  readonly test: (subject: RuleSubject) => boolean;
+}
+
+const NO_RULES: ToolRules = { conditional: [] };
+
+interface RuleList {
+  readonly rules: readonly {
+    readonly rule: string;
+    readonly name: string;
+    readonly matches: (names: Spellings) => boolean;
+    readonly test: ConditionalRule['test'] | undefined;
+  }[];
+  readonly byTool: WeakMap<Spellings, ToolRules>;
+}
 
 /** Caches compiled rule lists: a list comes from a configuration and is checked on every call. */
-const compiled = new WeakMap<readonly string[], Matcher>();
+const compiled: Readonly<Record<RuleEffect, WeakMap<readonly string[], RuleList>>> = {
+  allow: new WeakMap(),
+  refuse: new WeakMap(),
+};
 
 /** Matches negated globs. */
 const NEGATED = /^!|!\(/;
 const LONG_PREFIX = 'mcp__';
 
-/** Creates a matcher that is true if a rule matches a tool in either spelling. */
+/** Creates a matcher that is true if the name of a rule, which has no conditions, matches a tool in either spelling. */
 export function ruleMatcher(rule: string): (names: Spellings) => boolean {
   const glob = picomatch(rule, { dot: true });
   const matches = (name: string): boolean => name === rule || glob(name);
@@ -147,18 +213,63 @@ export function ruleMatcher(rule: string): (names: Spellings) => boolean {
   return ({ long, short }) => long.some(matches) && short.some(matches);
 }
 
-function compile(rules: readonly string[]): Matcher {
-  const matchers = rules.map((rule) => ({ rule, matches: ruleMatcher(rule) }));
-  const known = new WeakMap<Spellings, { readonly rule: string | undefined }>();
-  return (names) =>
-    getOrMake(known, names, () => ({ rule: matchers.find(({ matches }) => matches(names))?.rule })).rule;
+/**
+ * Creates a matcher for lists that select tools: a rule with conditions selects nothing in a list of tools to offer, and
+ * every tool of its name in a list of tools to leave out.
+ */
+export function toolMatcher(rule: string, effect: RuleEffect): (names: Spellings) => boolean {
+  const { name, test } = compileRule(rule, effect);
+  return effect === 'allow' && test !== undefined ? () => false : ruleMatcher(name);
 }
 
-function matching(
+function compiledList(rules: readonly string[], effect: RuleEffect): RuleList {
+  return getOrMake(compiled[effect], rules, () => ({
+    rules: rules.flatMap((rule) => {
+      const { name, test } = compileRule(rule, effect);
+      return test === 'never' ? [] : [{ rule, name, test, matches: ruleMatcher(name) }];
+    }),
+    byTool: new WeakMap(),
+  }));
+}
+
+/** Returns the rules of a list for one tool; looked up once for each tool. */
+function rulesFor(rules: readonly string[] | undefined, names: Spellings, effect: RuleEffect): ToolRules {
+  if (rules === undefined || rules.length === 0) return NO_RULES;
+  const list = compiledList(rules, effect);
+  return getOrMake(list.byTool, names, () => {
+    const found = list.rules.filter(({ matches }) => matches(names));
+    if (found.length === 0) return NO_RULES;
+    return {
+      always: found.find(({ test }) => test === undefined)?.rule,
+      conditional: found.flatMap(({ rule, test }) => (test === undefined ? [] : [{ rule, test }])),
+    };
+  });
+}
+
+/** Returns the first rule with conditions that the arguments match; none if they are not known. */
+function matchingRule({ conditional }: ToolRules, input: ApprovalInput): string | undefined {
+  if (conditional.length === 0) return undefined;
+  const subject = input.subject();
+  return subject && conditional.find(({ test }) => test(subject))?.rule;
+}
+
+/**
+ * Returns the first rule of `ask` or `deny` that matches an action other than a call of a tool.
+ *
+ * @param isFor - Whether the name of a rule includes the action.
+ * @param subject - Absent: only rules without conditions.
+ * @param isOpen - False for rules that are skipped.
+ */
+export function refusingRule(
   rules: readonly string[] | undefined,
-  names: RuleNames,
-  which: 'assigned' | 'all',
+  isFor: (name: string) => boolean,
+  subject?: RuleSubject,
+  isOpen: (rule: string) => boolean = () => true,
 ): string | undefined {
   if (rules === undefined || rules.length === 0) return undefined;
-  return getOrMake(compiled, rules, () => compile(rules))(names[which]);
+  const matches = (test: ConditionalRule['test'] | undefined): boolean =>
+    test === undefined || (subject !== undefined && test(subject));
+  return compiledList(rules, 'refuse').rules.find(
+    ({ rule, name, test }) => isFor(name) && isOpen(rule) && matches(test),
+  )?.rule;
 }

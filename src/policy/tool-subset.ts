@@ -1,6 +1,6 @@
 /** Selects the tools that a session may use, by server and by name. */
 
-import { ruleMatcher, type Spellings } from './approval.ts';
+import { type Spellings, toolMatcher } from './approval.ts';
 
 /** Which tools of which servers a session has. */
 export interface ToolSubset {
@@ -18,8 +18,8 @@ export type Offers = (server: string, names: Spellings) => boolean;
 export function compileSubset({ servers, include, exclude }: ToolSubset = {}): Offers | undefined {
   if (servers === undefined && include === undefined && exclude === undefined) return undefined;
   const wanted = servers === undefined ? undefined : new Set(servers);
-  const included = include?.map(ruleMatcher);
-  const excluded = exclude?.map(ruleMatcher) ?? [];
+  const included = include?.map((rule) => toolMatcher(rule, 'allow'));
+  const excluded = exclude?.map((rule) => toolMatcher(rule, 'refuse')) ?? [];
   return (server, names) =>
     (wanted === undefined || wanted.has(server)) &&
     (included === undefined || included.some((matches) => matches(names))) &&

@@ -4,6 +4,7 @@ import picomatch from 'picomatch';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { allSpecs } from '../config/merge-specs.ts';
+import { parseRule } from '../config/rule-syntax.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { isForeign } from '../config/scopes.ts';
 import type { Deciding } from './effective.ts';
@@ -39,7 +40,8 @@ function list(rules: readonly string[]): string {
 /** True if the rule has the server's name, or a glob for it, before the tool. */
 function isFor(rule: string, { name }: ServerSpec): boolean {
   const spelt = name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
-  const short = rule.startsWith(PREFIX) ? rule.slice(PREFIX.length) : rule;
+  const { name: pattern } = parseRule(rule);
+  const short = pattern.startsWith(PREFIX) ? pattern.slice(PREFIX.length) : pattern;
   const [server = ''] = short.split('__');
   return short.startsWith(`${spelt}__`) || picomatch(server, { dot: true })(spelt);
 }

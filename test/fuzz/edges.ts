@@ -9,6 +9,7 @@ import { apiRequests, httpAnswers, mcpRequests } from './edges/http.ts';
 import { gatewayLines, kitLines } from './edges/lines.ts';
 import { lists, results } from './edges/lists.ts';
 import { page } from './edges/page.ts';
+import { rules } from './edges/rules.ts';
 import { server } from './edges/server.ts';
 import { state } from './edges/state.ts';
 import { texts } from './edges/texts.ts';
@@ -18,6 +19,7 @@ export const EDGES: readonly Edge[] = [
   server,
   lists,
   results,
+  rules,
   texts,
   kitLines,
   gatewayLines,

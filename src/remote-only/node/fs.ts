@@ -45,6 +45,10 @@ export function lstatSync(path: string): Stats | undefined {
   return statSync(path);
 }
 
+export function readlinkSync(path: string): never {
+  throw fault('EINVAL', 'readlink', path);
+}
+
 export function realpathSync(path: string): string {
   files.stat(path);
   return resolve(path);

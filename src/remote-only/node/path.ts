@@ -27,6 +27,10 @@ export function isAbsolute(path: string): boolean {
   return path.startsWith('/');
 }
 
+export function parse(path: string): { readonly root: string } {
+  return { root: path.startsWith('/') ? '/' : '' };
+}
+
 export function dirname(path: string): string {
   const at = path.replace(/\/+$/, '').lastIndexOf('/');
   return at > 0 ? path.slice(0, at) : at === 0 ? '/' : '.';

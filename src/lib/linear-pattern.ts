@@ -1,0 +1,310 @@
+/**
+ * Matches regular expressions in linear time, by simulating an automaton: no value can make an expression slow.
+ *
+ * Single characters are matched by the engine's own expressions, so classes, escapes and case are those of JavaScript;
+ * only sequences, alternatives, repetitions and assertions are implemented here. Without lookaround and back references.
+ */
+
+/** Bounds the time for one character. */
+const MAX_PATTERN_STATES = 500;
+
+/** Returned for an expression that cannot be used: one sentence, without a full stop. */
+export interface PatternFault {
+  readonly fault: string;
+}
+
+interface LinearOptions {
+  readonly ignoreCase?: boolean;
+  readonly maxStates?: number;
+}
+
+export interface LinearPattern {
+  /** True if the expression matches anywhere in the text. */
+  test(text: string): boolean;
+}
+
+type Assertion = '^' | '$' | 'b' | 'B';
+
+type Node =
+  | { readonly kind: 'character'; readonly source: string }
+  | { readonly kind: 'assertion'; readonly assertion: Assertion }
+  | { readonly kind: 'sequence'; readonly parts: readonly Node[] }
+  | { readonly kind: 'alternatives'; readonly parts: readonly Node[] }
+  | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number };
+
+type Accepts = (character: string) => boolean;
+
+type State =
+  | { readonly kind: 'character'; readonly accepts: Accepts; next: number }
+  | { readonly kind: 'assertion'; readonly assertion: Assertion; next: number }
+  | { readonly kind: 'split'; next: number; other: number }
+  | { readonly kind: 'match' };
+
+/** Compiles an expression with the flags `u` and `s`. */
+export function compileLinear(
+  source: string,
+  { ignoreCase = false, maxStates = MAX_PATTERN_STATES }: LinearOptions = {},
+): LinearPattern | PatternFault {
+  const flags = ignoreCase ? 'sui' : 'su';
+  try {
+    new RegExp(source, flags);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    return {
+      fault: `It is not a regular expression${/: ([^:]+)$/.exec(why)?.[1]?.replace(/^/, ': ') ?? ''}`,
+    };
+  }
+  try {
+    return new Automaton(parse(source), flags, maxStates);
+  } catch (error) {
+    if (error instanceof Unsupported) return { fault: error.message };
+    throw error;
+  }
+}
+
+class Unsupported extends Error {}
+
+function parse(source: string): Node {
+  const characters = [...source];
+  let at = 0;
+
+  const alternatives = (): Node => {
+    const parts: Node[] = [sequence()];
+    while (characters[at] === '|') {
+      at += 1;
+      parts.push(sequence());
+    }
+    const [only] = parts;
+    return parts.length === 1 && only !== undefined ? only : { kind: 'alternatives', parts };
+  };
+
+  const sequence = (): Node => {
+    const parts: Node[] = [];
+    for (let next = characters[at]; next !== undefined && next !== '|' && next !== ')'; next = characters[at])
+      parts.push(repeated(atom()));
+    return { kind: 'sequence', parts };
+  };
+
+  const atom = (): Node => {
+    const next = characters[at] ?? '';
+    at += 1;
+    switch (next) {
+      case '(':
+        return group();
+      case '^':
+      case '$':
+        return { kind: 'assertion', assertion: next };
+      case '[':
+        return { kind: 'character', source: characterClass() };
+      case '\\':
+        return escaped();
+      default:
+        return { kind: 'character', source: next };
+    }
+  };
+
+  const group = (): Node => {
+    if (characters[at] === '?') {
+      if (characters[at + 1] !== ':')
+        throw new Unsupported('Lookaround, named groups and flags in groups are not supported');
+      at += 2;
+    }
+    const inner = alternatives();
+    at += 1;
+    return inner;
+  };
+
+  const characterClass = (): string => {
+    const start = at - 1;
+    while (characters[at] !== ']') at += characters[at] === '\\' ? 2 : 1;
+    at += 1;
+    return characters.slice(start, at).join('');
+  };
+
+  const escaped = (): Node => {
+    const next = characters[at] ?? '';
+    if (next === 'b' || next === 'B') {
+      at += 1;
+      return { kind: 'assertion', assertion: next };
+    }
+    if (/[1-9k]/.test(next)) throw new Unsupported('Back references are not supported');
+    const [text = next] = ESCAPE.exec(characters.slice(at, at + MAX_ESCAPE_CHARS).join('')) ?? [];
+    at += [...text].length;
+    return { kind: 'character', source: `\\${text}` };
+  };
+
+  const repeated = (part: Node): Node => {
+    const counts = countsAt();
+    if (counts === undefined) return part;
+    // A lazy repetition matches the same texts.
+    if (characters[at] === '?') at += 1;
+    return { kind: 'repeat', part, ...counts };
+  };
+
+  const countsAt = (): { min: number; max: number } | undefined => {
+    const next = characters[at];
+    if (next === '*' || next === '+' || next === '?') {
+      at += 1;
+      return { min: next === '+' ? 1 : 0, max: next === '?' ? 1 : Number.POSITIVE_INFINITY };
+    }
+    if (next !== '{') return undefined;
+    const end = characters.indexOf('}', at);
+    const [least = '', most = least] = characters
+      .slice(at + 1, end)
+      .join('')
+      .split(',');
+    at = end + 1;
+    const max = most === '' ? Number.POSITIVE_INFINITY : Number(most);
+    // A count above the limit needs too many states; an infinite one must not be unrolled.
+    if (Math.max(Number(least), max === Number.POSITIVE_INFINITY ? 0 : max) > MAX_PATTERN_STATES)
+      throw tooLarge();
+    return { min: Number(least), max };
+  };
+
+  return alternatives();
+}
+
+const MAX_ESCAPE_CHARS = 64;
+/** The rest of an escape of one character; a surrogate pair is one character. */
+const ESCAPE =
+  /^(?:u\{[0-9A-Fa-f]+\}|u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|c[A-Za-z]|[pP]\{[^}]*\})/;
+
+function tooLarge(): Unsupported {
+  return new Unsupported('It is too large');
+}
+
+/** Every state that can be reached at the same position is visited once for each character of the text. */
+class Automaton implements LinearPattern {
+  readonly #states: State[] = [];
+  readonly #start: number;
+  readonly #flags: string;
+  readonly #isWord: Accepts;
+  readonly #maxStates: number;
+
+  constructor(node: Node, flags: string, maxStates: number) {
+    this.#flags = flags;
+    this.#maxStates = maxStates;
+    this.#isWord = acceptsOf('\\w', flags);
+    const end = this.#add({ kind: 'match' });
+    this.#start = this.#build(node, end);
+  }
+
+  test(text: string): boolean {
+    const states = this.#states;
+    const seen = new Int32Array(states.length).fill(-1);
+    let step = 0;
+    let current: number[] = [];
+    let before: string | undefined;
+    for (const character of text) {
+      current.push(this.#start);
+      if (this.#close(current, seen, step, before, character)) return true;
+      const next: number[] = [];
+      for (const index of current) {
+        const state = states[index];
+        if (state?.kind === 'character' && state.accepts(character)) next.push(state.next);
+      }
+      current = next;
+      before = character;
+      step += 1;
+    }
+    current.push(this.#start);
+    return this.#close(current, seen, step, before, undefined);
+  }
+
+  /** Extends the list by all states that need no character; true if one of them is the end. */
+  #close(
+    reached: number[],
+    seen: Int32Array,
+    step: number,
+    before: string | undefined,
+    after: string | undefined,
+  ): boolean {
+    const pending = reached.splice(0);
+    for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
+      if (seen[index] === step) continue;
+      seen[index] = step;
+      const state = this.#states[index];
+      if (state === undefined || state.kind === 'match') return true;
+      if (state.kind === 'character') reached.push(index);
+      else if (state.kind === 'split') pending.push(state.next, state.other);
+      else if (this.#holds(state.assertion, before, after)) pending.push(state.next);
+    }
+    return false;
+  }
+
+  #holds(assertion: Assertion, before: string | undefined, after: string | undefined): boolean {
+    switch (assertion) {
+      case '^':
+        return before === undefined;
+      case '$':
+        return after === undefined;
+      case 'b':
+      case 'B': {
+        const isEdge = this.#isWordOrEnd(before) !== this.#isWordOrEnd(after);
+        return isEdge === (assertion === 'b');
+      }
+      default:
+        return assertion satisfies never;
+    }
+  }
+
+  #isWordOrEnd(character: string | undefined): boolean {
+    return character !== undefined && this.#isWord(character);
+  }
+
+  #add(state: State): number {
+    if (this.#states.length >= this.#maxStates) throw tooLarge();
+    return this.#states.push(state) - 1;
+  }
+
+  /** Adds the states of a node, which continue at `next`; returns the first. */
+  #build(node: Node, next: number): number {
+    switch (node.kind) {
+      case 'character':
+        return this.#add({ kind: 'character', accepts: acceptsOf(node.source, this.#flags), next });
+      case 'assertion':
+        return this.#add({ kind: 'assertion', assertion: node.assertion, next });
+      case 'sequence':
+        return node.parts.reduceRight((after, part) => this.#build(part, after), next);
+      case 'alternatives':
+        return node.parts
+          .map((part) => this.#build(part, next))
+          .reduceRight((other, first) => this.#add({ kind: 'split', next: first, other }));
+      case 'repeat':
+        return this.#repeat(node, next);
+      default:
+        return node satisfies never;
+    }
+  }
+
+  #repeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>, next: number): number {
+    let start = next;
+    if (max === Number.POSITIVE_INFINITY) {
+      const loop = { kind: 'split' as const, next: 0, other: next };
+      start = this.#add(loop);
+      loop.next = this.#build(part, start);
+    } else {
+      for (let count = min; count < max; count += 1)
+        start = this.#add({ kind: 'split', next: this.#build(part, start), other: next });
+    }
+    for (let count = 0; count < min; count += 1) start = this.#build(part, start);
+    return start;
+  }
+}
+
+const ASCII = 128;
+
+/** Results for ASCII are kept: calling an expression for each character is slow. */
+function acceptsOf(source: string, flags: string): Accepts {
+  const expression = new RegExp(`^(?:${source})$`, flags);
+  const known = new Int8Array(ASCII);
+  return (character) => {
+    const code = character.charCodeAt(0);
+    if (code >= ASCII) return expression.test(character);
+    const found = known[code];
+    if (found !== undefined && found !== 0) return found > 0;
+    const accepts = expression.test(character);
+    known[code] = accepts ? 1 : -1;
+    return accepts;
+  };
+}
