@@ -50,6 +50,8 @@ export const EXIT_STATUS = {
   APPROVAL_REQUIRED: 5,
   /** A person or a `deny` rule refused it. */
   DENIED: 5,
+  /** A budget is used up. Try again after the time in the hint, or raise the budget. */
+  RATE_LIMITED: 5,
   /**
    * The definition is new or has changed since the server was first used. Review: `plugboard pins`; accept:
    * `plugboard pins <name> --accept`.
@@ -82,6 +84,8 @@ export interface ErrorDetail {
   readonly httpStatus?: number;
   /** Delay from a Retry-After header. */
   readonly retryAfterMs?: number;
+  /** When a used-up budget is renewed. */
+  readonly retryAfterSeconds?: number;
   /** The code of a JSON-RPC error response; `rpcData` is its data. */
   readonly rpcCode?: number;
   /** The server's error message, cleaned. */
@@ -160,13 +164,22 @@ export class PlugboardError extends Error {
   }
 
   /** The shape that `--json` prints under `error`. */
-  toJSON(): { code: ErrorCode; message: string; server?: string; hint?: string; stderr?: string } {
+  toJSON(): {
+    code: ErrorCode;
+    message: string;
+    server?: string;
+    hint?: string;
+    stderr?: string;
+    retryAfterSeconds?: number;
+  } {
+    const { stderr, retryAfterSeconds } = this.detail;
     return {
       code: this.code,
       message: this.message,
       ...(this.server === undefined ? {} : { server: this.server }),
       ...(this.hint === undefined ? {} : { hint: this.hint }),
-      ...(this.detail.stderr ? { stderr: this.detail.stderr } : {}),
+      ...(stderr ? { stderr } : {}),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     };
   }
 }

@@ -14,6 +14,7 @@ export type { ListedResource, ListedTemplate, ReadResult, ResourceListing } from
 export type { ResourceUpdate } from './catalog/resources-subscribe.ts';
 export type { Tool, ToolAnnotations } from './catalog/tool.ts';
 export type {
+  Budget,
   GrantDetails,
   InProcessEntry,
   OAuthDetails,
@@ -48,6 +49,7 @@ export type { SearchResult } from './host/host-search.ts';
 export type { HostSession } from './host/host-session.ts';
 export { jsonOf, textOf } from './host/result-values.ts';
 export type { ToolSchema, ToolSchemas, TypedResult, TypedTools } from './host/typed-tools.ts';
+export type { BudgetUse, SessionBudgets } from './policy/budgets.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
 export type { ToolSubset } from './policy/tool-subset.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';

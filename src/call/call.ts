@@ -20,6 +20,7 @@ import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
 import type { RuleNames } from '../policy/approval.ts';
+import type { BudgetBook } from '../policy/budgets.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
@@ -172,6 +173,7 @@ export interface CallContext {
   /** The pending questions, which every surface can show. */
   readonly openQuestions: OpenQuestions;
   readonly approvals: Approvals;
+  readonly budgets: BudgetBook;
   readonly tasks: KeptTasks;
   readonly output: OutputContext;
   readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;

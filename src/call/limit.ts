@@ -1,12 +1,15 @@
-/** Pipeline stage: limits the number of parallel calls to a server; read-only calls do not wait (CAL-7). */
+/**
+ * Pipeline stage: limits the number of parallel calls to a server (CAL-7). Without a configured limit, read-only calls do
+ * not wait.
+ */
 
+import { DEFAULT_LIMITS } from '../config/limits.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Call, Handler, Stage } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
 
-export const MAX_CALLS_PER_SERVER = 64;
 export const MAX_WAITING_PER_SERVER = 4_096;
 
 interface Lane {
@@ -14,14 +17,16 @@ interface Lane {
   readonly waiting: (() => void)[];
 }
 
-export const limit: Stage = (_context, next) => {
+export const limit: Stage = (context, next) => {
   const lanes = new WeakMap<object, Lane>();
   return (call) => {
     const { tool, connection, entry } = resolvedCall(call);
+    const configured = entry.maxConcurrentCalls ?? context.settings().defaults?.maxConcurrentCalls;
     // `readOnlyHint` is only believed from a server that the user trusts.
-    if (entry.trusted === true && tool.annotations?.readOnlyHint === true) return next(call);
+    if (configured === undefined && entry.trusted === true && tool.annotations?.readOnlyHint === true)
+      return next(call);
     const lane = getOrMake(lanes, connection, () => ({ running: 0, waiting: [] }));
-    if (lane.running >= MAX_CALLS_PER_SERVER) return wait(lane, call, next);
+    if (lane.running >= (configured ?? DEFAULT_LIMITS.maxConcurrentCalls)) return wait(lane, call, next);
     lane.running += 1;
     return run(lane, call, next);
   };

@@ -87,6 +87,7 @@ export function outcomeOf(error: PlugboardError): Outcome {
     case 'UNTRUSTED':
     case 'PIN_CHANGED':
     case 'EGRESS_REFUSED':
+    case 'RATE_LIMITED':
       return 'denied';
     default:
       return 'error';

@@ -5,6 +5,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { approve } from './approve.ts';
+import { budget } from './budget.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { ensureConnected } from './ensure-connected.ts';
 import { invoke } from './invoke.ts';
@@ -28,6 +29,7 @@ export const stages: readonly Stage[] = [
   ensureConnected,
   validate,
   approve,
+  budget,
   shape,
   routeSession,
   limit,

@@ -20,6 +20,7 @@ import { getOrMake } from '../lib/get-or-make.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import { clean } from '../policy/clean.ts';
 import { approve, OWN } from './approve.ts';
+import { budget } from './budget.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
@@ -35,7 +36,7 @@ export function createResourceHandler(context: CallContext): Handler {
   const join = (stages: readonly Stage[], last: Handler): Handler =>
     stages.reduceRight((next, stage) => stage(context, next), last);
   const list = join([observe, telemetry, validate], (call) => listed(context, call));
-  const read = join([observe, telemetry, validate, connected, approve, shape, limit], (call) =>
+  const read = join([observe, telemetry, validate, connected, approve, budget, shape, limit], (call) =>
     readFor(context, call),
   );
   const names = new Map<string, RuleNames>();

@@ -5,6 +5,7 @@ import type { QuestionId } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import type { ListEntry } from '../lib/linked-list.ts';
+import type { BudgetAccount, SessionBudgets } from '../policy/budgets.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
 
 /** The call that needs an approval, as `approve` gets it. */
@@ -71,6 +72,11 @@ export interface SessionOptions extends Questioned {
   readonly resourceTools?: boolean | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
   readonly gateway?: boolean | undefined;
+  /**
+   * Limits of the session, in addition to `budgets` of the configuration. Sessions with the same principal, in all hosts
+   * of the process, share one count; days and hours survive a restart.
+   */
+  readonly budgets?: SessionBudgets | undefined;
   /** @internal The memory of an ended session that this one continues; default: a new one. */
   readonly memory?: SessionMemory | undefined;
 }
@@ -106,6 +112,8 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly resourceTools: boolean;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
+  /** Counts its calls; undefined if it has no budgets. */
+  readonly account: BudgetAccount | undefined;
   /** Cancelled when the session ends: all its open work ends too. */
   readonly ended: Cancellation;
   /** Its entry among the open sessions of its host. */
@@ -120,8 +128,13 @@ export function partyOf(session: Session): Party {
   return session.partyName ?? session;
 }
 
-/** `partyName`: for sessions without `stateOf`. */
-export function createSession(id: string, options: SessionOptions, partyName?: string): Session {
+/** `partyName`: for sessions without `stateOf`; `account`: for their `budgets`. */
+export function createSession(
+  id: string,
+  options: SessionOptions,
+  partyName?: string,
+  account?: BudgetAccount,
+): Session {
   const { stateOf, memory: { allowed, loaded, found, instructed } = createMemory() } = options;
   return {
     id,
@@ -139,6 +152,7 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     resourceTools: options.resourceTools === true && options.gateway !== true,
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
+    account,
     ended: new Cancellation(),
     opened: undefined,
     allowed,

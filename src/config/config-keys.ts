@@ -8,6 +8,7 @@
 import { isRecord } from '../lib/json.ts';
 import type {
   AgentProfile,
+  Budget,
   EntryBase,
   InputDefinition,
   Limits,
@@ -21,7 +22,7 @@ import type {
   ToolSettings,
   WorkspaceSettings,
 } from './entry.ts';
-import { type Fault, type JsonPath, noEffect, showPath } from './fault.ts';
+import { type Fault, fatalFault, type JsonPath, noEffect, showPath, wrong } from './fault.ts';
 import {
   checkedLater,
   choice,
@@ -57,6 +58,8 @@ import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-k
 const MAX_TIME_MS = 2 ** 31 - 1;
 const MAX_OUTPUT_TOKENS = 100_000_000;
 const MAX_PORT = 65_535;
+const MAX_CONCURRENT_CALLS = 10_000;
+const MAX_BUDGET = 1_000_000_000_000;
 const MAX_FIRST_LIST_WAIT_MS = 600_000;
 const MAX_DAEMON_IDLE_MS: number = 7 * 24 * 60 * 60 * 1000;
 
@@ -113,8 +116,10 @@ interface SharedMembers extends EntryBase {
 }
 export type EntryMembers = StdioMembers & RemoteMembers & SharedMembers;
 
-/** The settings as written: a plugin may lack its path. */
-export interface SettingsMembers extends Omit<Settings, 'inputs' | 'plugins' | 'projects'> {
+/** The settings as written: a plugin may lack its path, and a budget may be invalid. */
+export interface SettingsMembers extends Omit<Settings, 'inputs' | 'plugins' | 'projects' | 'budgets'> {
+  /** Each is checked by `validBudgets`. */
+  readonly budgets?: readonly unknown[];
   readonly inputs?: readonly InputDefinition[];
   readonly plugins?: Readonly<Record<string, Partial<PluginSetting>>>;
 }
@@ -135,6 +140,11 @@ const LIMIT_ROWS = {
     positive(MAX_OUTPUT_TOKENS),
     'maxOutputTokens',
     'Results above this many tokens are cut where a model reads them',
+  ),
+  maxConcurrentCalls: limit(
+    positive(MAX_CONCURRENT_CALLS),
+    'maxConcurrentCalls',
+    'How many calls a server gets at once; further ones wait',
   ),
 };
 
@@ -347,6 +357,57 @@ export const PROJECT_SERVERS: Kind<Readonly<Record<string, ServerSwitch>>> = rec
   'an object of settings by server',
 );
 
+const BUDGET_KEYS = keys<Budget>({
+  calls: { kind: positive(MAX_BUDGET), description: 'How many calls; or "resultTokens".' },
+  resultTokens: {
+    kind: positive(MAX_BUDGET),
+    description: 'How many tokens of results, as estimated; a call is refused when they are used up.',
+  },
+  per: {
+    kind: oneOf('second', 'minute', 'hour', 'day'),
+    description: 'The period, by the clock in UTC.',
+  },
+  server: { kind: word, description: 'Only servers of this name or glob.' },
+  tool: { kind: word, description: 'Only tools of this name or glob, with or without the server.' },
+});
+const BUDGET_OBJECT = object(BUDGET_KEYS);
+
+const budget: Kind<Budget> = {
+  ...BUDGET_OBJECT,
+  schema: {
+    ...BUDGET_OBJECT.schema,
+    required: ['per'],
+    oneOf: [{ required: ['calls'] }, { required: ['resultTokens'] }],
+  },
+  check(value, path, report): value is Budget {
+    if (!BUDGET_OBJECT.check(value, path, report)) return false;
+    const { calls, resultTokens, per } = value;
+    const isLimit = (calls === undefined) !== (resultTokens === undefined);
+    if (isLimit && per !== undefined) return true;
+    const message = `${showPath(path)} must have "per", and either "calls" or "resultTokens"`;
+    report(fatalFault(path, message, 'Write it as { "calls": 100, "per": "minute" }.'));
+    return false;
+  },
+};
+
+/** Budgets; an invalid one is reported, and the others are used. */
+export const BUDGETS: Kind<readonly unknown[]> = {
+  ...list(budget, 'budgets'),
+  check(value, path, report): value is readonly unknown[] {
+    if (!Array.isArray(value)) {
+      report(wrong(value, path, this));
+      return false;
+    }
+    for (const [index, each] of value.entries()) budget.check(each, [...path, index], report);
+    return true;
+  },
+};
+
+/** Returns the valid budgets of a list that `BUDGETS` has checked. */
+export function validBudgets(written: readonly unknown[]): readonly Budget[] {
+  return written.filter((each) => budget.check(each, [], () => {}));
+}
+
 /** The settings in `config.json`, apart from servers. */
 export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
   defaults: {
@@ -369,6 +430,10 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     ),
     description:
       'Rules for calls, as globs of server__tool or mcp__server__tool, with conditions on arguments; see rules.md.',
+  },
+  budgets: {
+    kind: BUDGETS,
+    description: 'Limits on calls and on tokens of results, for all clients together; see calls.md.',
   },
   toolSearch: {
     kind: either(

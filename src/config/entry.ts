@@ -12,6 +12,7 @@ export interface Limits {
   readonly toolTimeoutMs?: number;
   readonly maxTotalMs?: number;
   readonly maxOutputTokens?: number;
+  readonly maxConcurrentCalls?: number;
 }
 
 /** How servers behind a package launcher are started; an entry, and `defaults` for all servers, can set it. */
@@ -242,6 +243,18 @@ export interface Permissions {
   readonly deny?: readonly string[];
 }
 
+/** A limit on calls or on tokens of results in a period, of all servers and tools or of some. */
+export interface Budget {
+  /** Either this, or `resultTokens`. */
+  readonly calls?: number;
+  readonly resultTokens?: number;
+  readonly per: 'second' | 'minute' | 'hour' | 'day';
+  /** A glob of server names. */
+  readonly server?: string;
+  /** A glob of tool names: the server's own, or with the server. */
+  readonly tool?: string;
+}
+
 /** The settings of an agent that is served as a tool. */
 export interface AgentProfile {
   readonly model?: string;
@@ -260,6 +273,8 @@ export interface Settings {
   readonly inputs?: unknown;
   readonly defaults?: Limits & LauncherSettings & { readonly approval?: Approval };
   readonly permissions?: Permissions;
+  /** Limits for all clients together. */
+  readonly budgets?: readonly Budget[];
   readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
   /** Whether searches learn from the tools that are called after them; default true. */
   readonly searchLearning?: boolean;

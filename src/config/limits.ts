@@ -8,6 +8,7 @@ export const DEFAULT_LIMITS: Required<Limits> = {
   toolTimeoutMs: 300_000,
   maxTotalMs: 3_600_000,
   maxOutputTokens: 25_000,
+  maxConcurrentCalls: 64,
 };
 
 /** How long a list waits for servers that are contacted for the first time. */
@@ -32,6 +33,7 @@ export function limitsFor(entry: ServerEntry, settings: Settings): Required<Limi
     toolTimeoutMs: limitFor('toolTimeoutMs', entry, settings),
     maxTotalMs: limitFor('maxTotalMs', entry, settings),
     maxOutputTokens: limitFor('maxOutputTokens', entry, settings),
+    maxConcurrentCalls: limitFor('maxConcurrentCalls', entry, settings),
   };
 }
 

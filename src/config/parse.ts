@@ -16,6 +16,7 @@ import {
   type SettingsMembers,
   STDIO_ENTRY_KEYS,
   STDIO_KEYS,
+  validBudgets,
 } from './config-keys.ts';
 import type { Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import {
@@ -232,9 +233,10 @@ export function parseSettings(value: JsonObject): ParsedSettings {
   const faults: Fault[] = [];
   const report: Report = (fault) => faults.push(fault);
   const unused = CONFIG_FILE_KEYS.filter((name) => !Object.hasOwn(value, name));
-  const { plugins, ...settings } = validMembers(SETTINGS_KEYS, value, report, (name) => {
+  const { plugins, budgets, ...rest } = validMembers(SETTINGS_KEYS, value, report, (name) => {
     if (!CONFIG_FILE_KEYS.includes(name)) reportTypo(name, [], unused, report);
   });
+  const settings = budgets === undefined ? rest : { ...rest, budgets: validBudgets(budgets) };
   if (plugins === undefined) return { settings, faults };
   return { settings: { ...settings, plugins: withPath(plugins, report) }, faults };
 }

@@ -13,6 +13,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'toolTimeoutMs',
   'maxTotalMs',
   'maxOutputTokens',
+  'maxConcurrentCalls',
   'enabledTools',
   'disabledTools',
   'alwaysLoad',

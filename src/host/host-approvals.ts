@@ -9,12 +9,15 @@ import {
   pathPlace,
 } from '../call/approve.ts';
 import { approveContent, type ContentAction, contentDenial } from '../call/approve-content.ts';
+import { accountsOf, rateLimited } from '../call/budget.ts';
 import type { Approvals } from '../call/call.ts';
 import type { Session } from '../call/session.ts';
+import { contentRuleNames } from '../catalog/resource-tool-definitions.ts';
 import type { Identity } from '../config/rules.ts';
 import { entryOwner } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { sessionRule } from '../policy/approval.ts';
+import { Reservation } from '../policy/budgets.ts';
 import type { HostCore } from './host-core.ts';
 
 export class HostApprovals implements Approvals {
@@ -61,12 +64,25 @@ export class HostApprovals implements Approvals {
   }
 
   /** Resolves if the rules allow a session a resource, prompt or completion. */
-  approveContent(session: Session, action: ContentAction): Promise<void> {
+  async approveContent(session: Session, action: ContentAction): Promise<void> {
     const { pool, calls, config } = this.#core;
     const spec = pool.get(action.server)?.spec;
     const owner = spec === undefined ? '' : entryOwner(spec);
     const place = spec === undefined ? { projectDir: config.projectRoot, folders: [] } : pathPlace(spec);
-    return approveContent(calls, session, action, { owner, place });
+    await approveContent(calls, session, action, { owner, place });
+    // Suggestions while a person types are not counted.
+    if (action.mayAsk) this.#count(session, action);
+  }
+
+  /** Counts a read, a prompt or a request as a call of its method. */
+  #count(session: Session, { server, kind, name }: ContentAction): void {
+    const { budgets, calls } = this.#core;
+    const accounts = accountsOf(calls, session);
+    if (accounts === undefined) return;
+    const tool = kind === 'extension' ? name : kind === 'resource' ? 'resources/read' : 'prompts/get';
+    const names = contentRuleNames(server, `__${tool.replaceAll('/', '.')}`);
+    const reserved = budgets.reserve(accounts, { server, tool, names });
+    if (!(reserved instanceof Reservation)) throw rateLimited(reserved, `${tool} of ${server}`, server);
   }
 
   /** Resolves if the rules allow a session one of the gateway's own tools. */

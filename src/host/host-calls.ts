@@ -46,6 +46,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     questions: core.questions,
     openQuestions: core.openQuestions,
     approvals: core.approvals,
+    budgets: core.budgets,
     tasks,
     output: {
       files: outputFiles(core),

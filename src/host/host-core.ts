@@ -41,6 +41,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { Emitter } from '../lib/emitter.ts';
 import { onMissingLocks } from '../lib/system-locks.ts';
 import type { Authority } from '../policy/admit.ts';
+import { BudgetBook } from '../policy/budgets.ts';
 import { clean } from '../policy/clean.ts';
 import { waitingFor } from '../policy/consent-terms.ts';
 import { loadEffective, withConsent } from '../policy/effective.ts';
@@ -124,6 +125,7 @@ export class HostCore {
 
   // Calls and questions.
   readonly approvals: HostApprovals;
+  readonly budgets: BudgetBook;
   readonly openQuestions: OpenQuestions;
   readonly questions: Questions;
   readonly calls: HostCalls;
@@ -184,6 +186,7 @@ export class HostCore {
     this.inputs = new HostInputs(this);
     this.transports = new HostTransports(this);
     this.approvals = new HostApprovals(this);
+    this.budgets = options.budgetBook ?? new BudgetBook(home, clock);
     this.eraCache = eraCache;
     this.pins = pinsExcept(pins, (spec) => this.transports.keepsNothingOf(spec));
     this.known = openKnownToolsWriter(home);
@@ -290,7 +293,8 @@ export class HostCore {
             roots: checkedRoots(options.roots, this.#rootsFault),
             resourceTools: options.resourceTools ?? this.options.resourceTools,
           };
-    const session = createSession(`${this.idPrefix}s${this.#sessions}`, given, this.#partyName);
+    const account = options.budgets && this.budgets.account(options.budgets);
+    const session = createSession(`${this.idPrefix}s${this.#sessions}`, given, this.#partyName, account);
     this.work.router.opened(session);
     return session;
   }
@@ -402,6 +406,7 @@ export class HostCore {
       this.contact.close(),
       this.pins.flush(),
       this.calls.flush(),
+      this.budgets.flush(),
     ]);
     await this.auth.close();
     await this.transports.close();

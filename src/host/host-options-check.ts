@@ -1,5 +1,6 @@
 /** Validates the options of `createHost` and `host.session` that plain JavaScript can get wrong. */
 
+import { validBudgets } from '../config/config-keys.ts';
 import { isLogLevel, LOG_LEVELS } from '../connection/log-levels.ts';
 import type { Questioned, Root } from '../connection/questions.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -116,7 +117,18 @@ const CHECKS = {
   borrow: anything,
   headStart: anything,
   closed: anything,
+  budgetBook: anything,
 } satisfies Record<keyof HostOptions, Check>;
+
+/** A misspelt budget would not limit anything. */
+const budgets: Check = (value) => {
+  const fits =
+    isRecord(value) &&
+    text(value['principal']) === undefined &&
+    Array.isArray(value['budgets']) &&
+    validBudgets(value['budgets']).length === value['budgets'].length;
+  return fits ? undefined : '{ principal, budgets: [{ calls or resultTokens, per, server?, tool? }] }';
+};
 
 const SUBSET_KEYS = ['servers', 'include', 'exclude'];
 
@@ -138,6 +150,7 @@ const SESSION_CHECKS: Readonly<Record<string, Check>> = {
   stateOf,
   gateway: flag,
   memory: anything,
+  budgets,
 };
 
 /** Hints for the most common wrong values. */

@@ -13,6 +13,7 @@ import type { LogLevel } from '../connection/log-levels.ts';
 import type { QuestionEvents } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { BudgetBook } from '../policy/budgets.ts';
 import type { FetchFunction } from '../policy/network.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Transport } from '../transport/contract.ts';
@@ -135,6 +136,8 @@ export interface HostOptions extends Questioned {
   readonly config?: LoadedConfig | undefined;
   /** @internal Prefix of the ids of calls, sessions and questions, for processes with several hosts. */
   readonly idPrefix?: string | undefined;
+  /** @internal The counters of budgets, if several hosts share them. */
+  readonly budgetBook?: BudgetBook | undefined;
   /** @internal Called when the host is closed. */
   readonly closed?: (() => Promise<void>) | undefined;
   /** @internal Returns a transport to a process of another host that runs the same server; undefined: start one. */

@@ -2,6 +2,7 @@
 
 import { type ApprovalState, approvalState, type Judged, type OwnAction } from '../call/approve.ts';
 import type { ContentAction } from '../call/approve-content.ts';
+import { accountsOf } from '../call/budget.ts';
 import type { CallOptions } from '../call/call.ts';
 import { checkSignal, faultOfCallOptions } from '../call/options-check.ts';
 import type { Session } from '../call/session.ts';
@@ -32,6 +33,7 @@ import { PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Spellings } from '../policy/approval.ts';
+import type { BudgetUse } from '../policy/budgets.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -168,6 +170,11 @@ export class HostSession {
     const tool = this.find(name);
     if (tool === undefined) return undefined;
     return argumentProblems(args, tool, await this.#core.calls.argumentChecker());
+  }
+
+  /** Returns the current use of the budgets that apply to this session: those of the configuration, then its own. */
+  budgets(): readonly BudgetUse[] {
+    return accountsOf(this.#core.calls, this.#session)?.flatMap((account) => account.use()) ?? [];
   }
 
   /** Reads a resource: text, or bytes as base64. */

@@ -23,6 +23,7 @@ import type { Connection } from '../connection/connection.ts';
 import type { Phase } from '../connection/open.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
+import type { BudgetUse } from '../policy/budgets.ts';
 import type { Finding } from '../policy/scan.ts';
 import type { FirstLists } from './first-lists.ts';
 import type { HeldBack, SaveOptions, ServerOrigin } from './host-configure.ts';
@@ -427,6 +428,11 @@ export class Host {
         : ({ kind: 'resource', name: ref.uri } as const);
     await this.#approve({ server: ref.server, ...content, mayAsk: false });
     return this.#core.content.complete(this.#used(connection), ref, argument, options);
+  }
+
+  /** Returns the current use of the budgets of the configuration, which all sessions share. */
+  budgets(): readonly BudgetUse[] {
+    return this.#own.budgets();
   }
 
   // Servers.

@@ -47,6 +47,8 @@ export const RPC_MISSING_CAPABILITY = -32021;
 /** Modern: the server does not support the version of the request; the error data lists the supported versions. */
 export const RPC_UNSUPPORTED_VERSION = -32022;
 /** Legacy: a person has to open a URL before the call can work. */
+/** A budget is used up; `data.retryAfterSeconds` has the time until it is renewed. */
+export const RPC_RATE_LIMITED = -32029;
 export const RPC_URL_ELICITATION_REQUIRED = -32042;
 
 /** Prefix for the digits of a numeric id that is too large for JavaScript; see `endpoint/request-body.ts`. */

@@ -35,6 +35,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   REQUIRED_FAILED: 502,
   STORE_FAILED: 502,
   TIMEOUT: 504,
+  RATE_LIMITED: 429,
 };
 
 /** A refusal with a status other than that of its code. */

@@ -8,6 +8,7 @@ import {
   RPC_HEADER_MISMATCH,
   RPC_INTERNAL_ERROR,
   RPC_INVALID_PARAMS,
+  RPC_RATE_LIMITED,
   RPC_UNSUPPORTED_VERSION,
   RPC_URL_ELICITATION_REQUIRED,
 } from '../lib/json-rpc.ts';
@@ -35,6 +36,11 @@ export function failureOf(error: PlugboardError): RpcFailure {
     case 'UNKNOWN_SERVER':
     case 'USAGE':
       return new RpcFailure(RPC_INVALID_PARAMS, text, data);
+    case 'RATE_LIMITED':
+      return new RpcFailure(RPC_RATE_LIMITED, text, {
+        ...data,
+        retryAfterSeconds: error.detail.retryAfterSeconds,
+      });
     case 'INTERNAL':
       return new RpcFailure(RPC_INTERNAL_ERROR, 'The gateway failed; its log says why', data);
     default:

@@ -38,17 +38,19 @@ export function requestedCall({ name, arguments: args }: Params): RequestedCall 
 }
 
 /**
- * An unknown tool is the client's mistake, and a server's error response is passed on as one; every other error is
- * for the model, which can act on it.
+ * An unknown tool is the client's mistake, a used-up budget has its own code, and a server's error response is passed on
+ * as one; every other error is for the model, which can act on it.
  */
 export function refused(error: PlugboardError): Params {
-  const failure = error.code === 'UNKNOWN_TOOL' ? failureOf(error) : passedFailure(error);
+  const isOwn = error.code === 'UNKNOWN_TOOL' || error.code === 'RATE_LIMITED';
+  const failure = isOwn ? failureOf(error) : passedFailure(error);
   if (failure !== undefined) throw failure;
   return errorResult(error, errorText(error));
 }
 
 /** Like `refused`, for a call inside `call_tool`: the model chose the name, and may never have read the schema. */
 export function refusedWrapped(error: PlugboardError, tool: Tool | undefined): Params {
+  if (error.code === 'RATE_LIMITED') throw failureOf(error);
   if (error.code !== 'INVALID_ARGUMENTS' || tool === undefined) return errorResult(error, errorText(error));
   return errorResult(error, `${errorText(error)}\n${schemaHint(tool)}`);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Call, CallContext } from '../../src/call/call.ts';
-import { limit, MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
+import { limit } from '../../src/call/limit.ts';
 import { createSession } from '../../src/call/session.ts';
+import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
 import { createGate, type Gate, scriptedServer } from '../../src/testing/index.ts';
 import { failure } from '../world/failure.ts';
 import { type ScriptedHost, scriptedHost } from '../world/scripted-host.ts';
@@ -60,10 +61,10 @@ describe('CAL-7: many calls at once', () => {
   it('a server works on 64 at once; the next ones wait in order', async () => {
     const world = await lane();
     const calls = Array.from({ length: 100 }, () => world.host.call('mcp__s__write'));
-    await working(world, MAX_CALLS_PER_SERVER);
-    expect(world.running).toHaveLength(MAX_CALLS_PER_SERVER);
+    await working(world, DEFAULT_LIMITS.maxConcurrentCalls);
+    expect(world.running).toHaveLength(DEFAULT_LIMITS.maxConcurrentCalls);
     await drain(world, [...calls, ...Array.from({ length: 20 }, () => world.host.call('mcp__s__write'))]);
-    expect(world.peak.most).toBe(MAX_CALLS_PER_SERVER);
+    expect(world.peak.most).toBe(DEFAULT_LIMITS.maxConcurrentCalls);
     await world.host.close();
   });
 
@@ -80,16 +81,18 @@ describe('CAL-7: many calls at once', () => {
   it('A16: a server that is not trusted cannot pass by calling its tools read-only', async () => {
     const world = await lane();
     const calls = Array.from({ length: 70 }, () => world.host.call('mcp__s__read'));
-    await working(world, MAX_CALLS_PER_SERVER);
-    expect(world.running).toHaveLength(MAX_CALLS_PER_SERVER);
+    await working(world, DEFAULT_LIMITS.maxConcurrentCalls);
+    expect(world.running).toHaveLength(DEFAULT_LIMITS.maxConcurrentCalls);
     await drain(world, calls);
     await world.host.close();
   });
 
   it('a call that is cancelled while it waits leaves the line, and its server never sees it', async () => {
     const world = await lane();
-    const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => world.host.call('mcp__s__write'));
-    await working(world, MAX_CALLS_PER_SERVER);
+    const calls = Array.from({ length: DEFAULT_LIMITS.maxConcurrentCalls }, () =>
+      world.host.call('mcp__s__write'),
+    );
+    await working(world, DEFAULT_LIMITS.maxConcurrentCalls);
     const controller = new AbortController();
     const waiting = failure(world.host.call('mcp__s__write', {}, { signal: controller.signal }));
     await settle(world);
@@ -98,7 +101,7 @@ describe('CAL-7: many calls at once', () => {
     const seen = world.server.received.filter(
       (message) => 'method' in message && message.method === 'tools/call',
     );
-    expect(seen).toHaveLength(MAX_CALLS_PER_SERVER);
+    expect(seen).toHaveLength(DEFAULT_LIMITS.maxConcurrentCalls);
     await drain(world, calls);
     await world.host.close();
   });
@@ -110,7 +113,7 @@ describe('CAL-7: many calls at once', () => {
       const order: string[] = [];
       let most = 0;
       // The stage alone: whole calls cannot be timed to a single step.
-      const stage = limit({} as CallContext, async ({ name }) => {
+      const stage = limit({ settings: () => ({}) } as unknown as CallContext, async ({ name }) => {
         order.push(name);
         const gate = createGate();
         ends.push(gate.open);
@@ -123,7 +126,7 @@ describe('CAL-7: many calls at once', () => {
       const session = createSession('s1', {});
       const call = (name: string): Promise<unknown> =>
         stage({ name, tool: {}, connection, session } as unknown as Call);
-      const calls = Array.from({ length: MAX_CALLS_PER_SERVER }, () => call('first'));
+      const calls = Array.from({ length: DEFAULT_LIMITS.maxConcurrentCalls }, () => call('first'));
       calls.push(call('waiting'));
       ends[0]?.();
       for (let step = 0; step < steps; step += 1) await Promise.resolve();
@@ -133,8 +136,8 @@ describe('CAL-7: many calls at once', () => {
         await new Promise((resolve) => setImmediate(resolve));
       }
       await Promise.all(calls);
-      expect(most).toBe(MAX_CALLS_PER_SERVER);
-      expect(order.slice(MAX_CALLS_PER_SERVER)).toEqual(['waiting', 'newcomer']);
+      expect(most).toBe(DEFAULT_LIMITS.maxConcurrentCalls);
+      expect(order.slice(DEFAULT_LIMITS.maxConcurrentCalls)).toEqual(['waiting', 'newcomer']);
     },
   );
 });

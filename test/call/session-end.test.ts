@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_CALLS_PER_SERVER } from '../../src/call/limit.ts';
+import { DEFAULT_LIMITS } from '../../src/config/limits.ts';
 import type { ApprovalAnswer, ElicitAnswer, HostSession, PlugboardError } from '../../src/index.ts';
 import { createGate, type Exchange, scriptedServer } from '../../src/testing/index.ts';
 import { text } from '../world/content.ts';
@@ -126,10 +126,10 @@ describe('work of a session that has not begun', () => {
     world: ScriptedHost,
   ): Promise<{ session: HostSession; calls: Promise<unknown>[] }> => {
     const session = world.host.session({ approve: () => 'allow' });
-    const calls = Array.from({ length: MAX_CALLS_PER_SERVER + 1 }, () =>
+    const calls = Array.from({ length: DEFAULT_LIMITS.maxConcurrentCalls + 1 }, () =>
       failure(session.call('mcp__s__wait')),
     );
-    await world.server.seen('tools/call', MAX_CALLS_PER_SERVER);
+    await world.server.seen('tools/call', DEFAULT_LIMITS.maxConcurrentCalls);
     return { session, calls };
   };
 
@@ -138,10 +138,10 @@ describe('work of a session that has not begun', () => {
     const { session, calls } = await calling(world);
     session.end();
     for (const call of calls) expect(await call).toMatchObject({ code: 'CANCELLED' });
-    await world.server.seen('notifications/cancelled', MAX_CALLS_PER_SERVER);
+    await world.server.seen('notifications/cancelled', DEFAULT_LIMITS.maxConcurrentCalls);
     expect(
       world.server.received.filter((each) => 'method' in each && each.method === 'tools/call'),
-    ).toHaveLength(MAX_CALLS_PER_SERVER);
+    ).toHaveLength(DEFAULT_LIMITS.maxConcurrentCalls);
     await world.host.close();
   });
 

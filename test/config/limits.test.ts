@@ -8,5 +8,6 @@ it("CFG-2: a server's own limit wins over the person's default, and that over ou
     toolTimeoutMs: 1,
     maxTotalMs: 6,
     maxOutputTokens: 25_000,
+    maxConcurrentCalls: 64,
   });
 });

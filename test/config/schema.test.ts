@@ -46,7 +46,16 @@ describe('the JSON Schemas that ship', () => {
           'startupTimeoutMs',
           'toolTimeoutMs',
         ],
-        ...['maxTotalMs', 'enabledTools', 'disabledTools', 'approval', 'trusted', 'tools', 'maxOutputTokens'],
+        ...[
+          'maxTotalMs',
+          'enabledTools',
+          'disabledTools',
+          'approval',
+          'trusted',
+          'tools',
+          'maxOutputTokens',
+          'maxConcurrentCalls',
+        ],
         ...['alwaysLoad', 'lifecycle', 'shared', 'sandbox', 'pins', 'directStart', 'npxCheckMs'],
       ].sort(),
     );

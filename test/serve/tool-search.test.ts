@@ -332,3 +332,27 @@ describe.each([LEGACY, MODERN])('CAT-7: call_tool for a client of %s', (version)
     ]);
   });
 });
+
+describe('POL-9: budgets through the gateway', () => {
+  it.each([LEGACY, MODERN])(
+    'a used-up budget is −32029 with the time to wait, by name and through call_tool (%s)',
+    async (version) => {
+      const small = await searching(undefined, { budgets: [{ calls: 1, per: 'day' }] });
+      const client = await connected(small, version);
+      await call(client, 'small__write');
+      const refusals = await Promise.allSettled([
+        call(client, 'small__write'),
+        call(client, 'call_tool', { name: 'small__write' }),
+      ]);
+      const refusal = {
+        code: -32029,
+        message: expect.stringContaining('the budget of 1 calls per day is used up. Try again in'),
+        data: { code: 'RATE_LIMITED', server: 'small', retryAfterSeconds: expect.any(Number) },
+      };
+      expect(refusals).toEqual([
+        { status: 'rejected', reason: expect.objectContaining(refusal) },
+        { status: 'rejected', reason: expect.objectContaining(refusal) },
+      ]);
+    },
+  );
+});

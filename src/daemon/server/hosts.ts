@@ -12,6 +12,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import { realPath } from '../../lib/inside.ts';
 import type { Traffic } from '../../manage/traffic.ts';
+import { BudgetBook } from '../../policy/budgets.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { Gateway } from '../../serve/gateway.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
@@ -46,14 +47,14 @@ export class SharedHost implements ProcessOwner {
   /** Other hosts that use a process of this one. */
   #sharing = 0;
   readonly #gateways = new Map<Approvals, Gateway>();
-  readonly #options: SharedHostsOptions;
+  readonly #options: SharedHostOptions;
   readonly #unused: () => void;
   #host: Host | undefined;
   #stopWatching: () => void = () => {};
   #all: Promise<void> | undefined;
 
   /** `unused` is called when its last user has left. */
-  constructor(view: View, options: SharedHostsOptions, unused: () => void) {
+  constructor(view: View, options: SharedHostOptions, unused: () => void) {
     this.cwd = view.cwd;
     this.servers = view.servers;
     this.workspace = view.workspace;
@@ -73,7 +74,7 @@ export class SharedHost implements ProcessOwner {
 
   /** Creates the host. `connect: 'none'`: only servers that a session names are started. */
   async open(idPrefix: string, connect: 'lifecycle' | 'none', sharing: ProcessSharing): Promise<Host> {
-    const { home, clock, log, traffic, changed } = this.#options;
+    const { home, clock, log, traffic, changed, budgetBook } = this.#options;
     const host = await createHost({
       cwd: this.cwd,
       home: home.dir,
@@ -88,6 +89,7 @@ export class SharedHost implements ProcessOwner {
       manyAgents: true,
       sessions: SERVED_SESSIONS,
       idPrefix,
+      budgetBook,
       borrow: (spec, entry) => sharing.borrow(this, spec, entry),
     });
     this.#host = host;
@@ -136,6 +138,11 @@ export class SharedHost implements ProcessOwner {
   }
 }
 
+interface SharedHostOptions extends SharedHostsOptions {
+  /** One for all hosts, so that a client's budget does not depend on its folder. */
+  readonly budgetBook: BudgetBook;
+}
+
 export interface SharedHostsOptions {
   readonly home: Home;
   readonly clock: Clock;
@@ -170,7 +177,7 @@ export interface Acquired {
 
 export class SharedHosts {
   readonly sharing: ProcessSharing;
-  readonly #options: SharedHostsOptions;
+  readonly #options: SharedHostOptions;
   readonly #ambient: AmbientEnvironment;
   /** The completed environment of each session. */
   readonly #completed = new WeakMap<SessionContext, NodeJS.ProcessEnv>();
@@ -181,7 +188,7 @@ export class SharedHosts {
   #made = 0;
 
   constructor(options: SharedHostsOptions) {
-    this.#options = options;
+    this.#options = { ...options, budgetBook: new BudgetBook(options.home, options.clock) };
     this.sharing = new ProcessSharing(options.clock);
     this.#ambient = new AmbientEnvironment(options.home);
   }

@@ -1,0 +1,308 @@
+/**
+ * Counts calls and tokens of results against budgets, in windows of the clock.
+ *
+ * A call is counted before it is made, in one step for all of its budgets, so parallel calls never exceed one; a refused
+ * call costs nothing. Tokens are counted when the result is known.
+ */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import picomatch from 'picomatch';
+import type { Budget } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import { attempt } from '../lib/attempt.ts';
+import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import { JsonStore } from '../lib/json-store.ts';
+import { type RuleNames, ruleMatcher } from './approval.ts';
+
+const SECOND_MS = 1_000;
+const PERIOD_MS: Readonly<Record<Budget['per'], number>> = {
+  second: SECOND_MS,
+  minute: 60 * SECOND_MS,
+  hour: 3_600 * SECOND_MS,
+  day: 86_400 * SECOND_MS,
+};
+/** Windows at least as long as this survive a restart. */
+const MIN_STORED_MS: number = PERIOD_MS.hour;
+const WRITE_AFTER_MS = 1_000;
+/** Beyond this, counters of earlier windows are dropped. */
+const MAX_COUNTERS = 100_000;
+const MAX_STORED = 10_000;
+const KEY_CHARS = 32;
+
+/** The budgets of a session, and the name under which its calls are counted with those of other sessions. */
+export interface SessionBudgets {
+  readonly principal: string;
+  readonly budgets: readonly Budget[];
+}
+
+/** The current state of one budget. */
+export interface BudgetUse extends Budget {
+  readonly used: number;
+  readonly remaining: number;
+  /** Until the window ends. */
+  readonly resetsInSeconds: number;
+}
+
+/** The call that is counted. */
+export interface Countable {
+  readonly server: string;
+  /** The server's own name of the tool. */
+  readonly tool: string;
+  readonly names: RuleNames;
+}
+
+export interface BudgetRefusal {
+  readonly budget: Budget;
+  readonly retryAfterSeconds: number;
+}
+
+/** One counter, shared by all sessions of a principal. */
+interface Counter {
+  readonly key: string;
+  readonly periodMs: number;
+  /** The number of the window since the epoch. */
+  window: number;
+  used: number;
+  /** The part of `used` that is not on disk yet. */
+  unsaved: number;
+}
+
+interface Counted {
+  readonly budget: Budget;
+  readonly limit: number;
+  readonly counter: Counter;
+  readonly matches: (call: Countable) => boolean;
+}
+
+/** The budgets that apply to one tool. */
+interface ToolBudgets {
+  readonly calls: readonly Counted[];
+  readonly tokens: readonly Counted[];
+}
+
+/** The budgets of one principal. */
+export class BudgetAccount {
+  readonly #book: BudgetBook;
+  readonly #counted: readonly Counted[];
+  readonly #byTool = new WeakMap<RuleNames, ToolBudgets>();
+
+  constructor(book: BudgetBook, principal: string, budgets: readonly Budget[]) {
+    this.#book = book;
+    this.#counted = budgets.map((budget) => ({
+      budget,
+      limit: budget.calls ?? budget.resultTokens ?? 0,
+      counter: book.counter(principal, budget),
+      matches: budgetMatcher(budget),
+    }));
+  }
+
+  /** Returns the budgets for a tool; looked up once for each. */
+  of(call: Countable): ToolBudgets {
+    return getOrMake(this.#byTool, call.names, () => {
+      const found = this.#counted.filter(({ matches }) => matches(call));
+      return {
+        calls: found.filter(({ budget }) => budget.calls !== undefined),
+        tokens: found.filter(({ budget }) => budget.calls === undefined),
+      };
+    });
+  }
+
+  use(): readonly BudgetUse[] {
+    return this.#counted.map(({ budget, limit, counter }) => {
+      const { used, endsInMs } = this.#book.current(counter);
+      const resetsInSeconds = Math.ceil(endsInMs / SECOND_MS);
+      return { ...budget, used, remaining: Math.max(0, limit - used), resetsInSeconds };
+    });
+  }
+}
+
+function budgetMatcher({ server = '*', tool }: Budget): (call: Countable) => boolean {
+  const isServer = picomatch(server, { dot: true });
+  if (tool === undefined) return (call) => server === '*' || isServer(call.server);
+  const isTool = picomatch(tool, { dot: true });
+  const isName = ruleMatcher(tool);
+  return (call) =>
+    (server === '*' || isServer(call.server)) &&
+    (call.tool === tool || isTool(call.tool) || isName(call.names.all));
+}
+
+/** A call that was counted. */
+export class Reservation {
+  readonly #book: BudgetBook;
+  readonly #calls: ReadonlySet<Counter>;
+  readonly #tokens: ReadonlySet<Counter>;
+
+  constructor(book: BudgetBook, calls: ReadonlySet<Counter>, tokens: ReadonlySet<Counter>) {
+    this.#book = book;
+    this.#calls = calls;
+    this.#tokens = tokens;
+  }
+
+  /** False if no budget counts tokens, which are costly to estimate. */
+  get countsTokens(): boolean {
+    return this.#tokens.size > 0;
+  }
+
+  charge(tokens: number): void {
+    for (const counter of this.#tokens) this.#book.add(counter, tokens);
+  }
+
+  /** Returns the call to its budgets: it was never sent. */
+  release(): void {
+    for (const counter of this.#calls) this.#book.add(counter, -1);
+  }
+}
+
+/** All counters of a home. */
+export class BudgetBook {
+  readonly #clock: Clock;
+  readonly #file: string | undefined;
+  readonly #store: JsonStore<Map<string, StoredUse>>;
+  readonly #counters = new Map<string, Counter>();
+  readonly #everyone = new WeakMap<readonly Budget[], BudgetAccount | undefined>();
+  #stored: ReadonlyMap<string, StoredUse> | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(home: Pick<Home, 'dir' | 'run' | 'isNone'>, clock: Clock) {
+    this.#clock = clock;
+    const file = join(home.dir, 'budgets.json');
+    this.#file = home.isNone ? undefined : file;
+    this.#store = new JsonStore({
+      file,
+      lockDir: join(home.run, 'locks'),
+      parse: parseStored,
+      toJson: (all) => Object.fromEntries(all),
+    });
+  }
+
+  /** Returns the account of a session; undefined if it has no budgets. Sessions of one principal share its counters. */
+  account({ principal, budgets }: SessionBudgets): BudgetAccount | undefined {
+    return budgets.length === 0 ? undefined : new BudgetAccount(this, `principal ${principal}`, budgets);
+  }
+
+  /** Returns the account that all sessions share. */
+  everyone(budgets: readonly Budget[] | undefined): BudgetAccount | undefined {
+    if (budgets === undefined || budgets.length === 0) return undefined;
+    return getOrMake(this.#everyone, budgets, () => new BudgetAccount(this, 'everyone', budgets));
+  }
+
+  /** Counts a call in all accounts, or in none if a budget is used up. */
+  reserve(accounts: readonly BudgetAccount[], call: Countable): Reservation | BudgetRefusal {
+    const found = accounts.map((account) => account.of(call));
+    const calls = found.flatMap((each) => each.calls);
+    const tokens = found.flatMap((each) => each.tokens);
+    let refusal: BudgetRefusal | undefined;
+    for (const { budget, limit, counter } of [...calls, ...tokens]) {
+      const { used, endsInMs } = this.current(counter);
+      if (used < limit) continue;
+      const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / SECOND_MS));
+      if (refusal === undefined || retryAfterSeconds > refusal.retryAfterSeconds)
+        refusal = { budget, retryAfterSeconds };
+    }
+    if (refusal !== undefined) return refusal;
+    const counters = new Set(calls.map(({ counter }) => counter));
+    for (const counter of counters) this.add(counter, 1);
+    return new Reservation(this, counters, new Set(tokens.map(({ counter }) => counter)));
+  }
+
+  /** Returns the use of the current window. */
+  current(counter: Counter): { readonly used: number; readonly endsInMs: number } {
+    const now = this.#clock.now();
+    const window = Math.floor(now / counter.periodMs);
+    // A clock that is set back does not give a second budget for the same time.
+    if (window > counter.window) Object.assign(counter, { window, used: 0, unsaved: 0 });
+    return { used: counter.used, endsInMs: (counter.window + 1) * counter.periodMs - now };
+  }
+
+  add(counter: Counter, amount: number): void {
+    this.current(counter);
+    const used = Math.max(0, counter.used + amount);
+    const change = used - counter.used;
+    counter.used = used;
+    if (this.#file === undefined || counter.periodMs < MIN_STORED_MS || change === 0) return;
+    counter.unsaved += change;
+    this.#cancelTimer ??= this.#clock.after(WRITE_AFTER_MS, () => void this.flush());
+  }
+
+  counter(principal: string, budget: Budget): Counter {
+    const key = keyOf(principal, budget);
+    if (this.#counters.size >= MAX_COUNTERS) this.#dropEnded();
+    return getOrMake(this.#counters, key, () => {
+      const periodMs = PERIOD_MS[budget.per];
+      const window = Math.floor(this.#clock.now() / periodMs);
+      const stored = periodMs < MIN_STORED_MS ? undefined : this.#read().get(key);
+      return { key, periodMs, window, used: stored?.window === window ? stored.used : 0, unsaved: 0 };
+    });
+  }
+
+  /** Writes the changes since the last write; adds what other processes have counted. */
+  async flush(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const changed = [...this.#counters.values()].flatMap((counter) => {
+      const { unsaved } = counter;
+      if (unsaved === 0) return [];
+      counter.unsaved = 0;
+      return [{ counter, window: counter.window, unsaved }];
+    });
+    if (changed.length > 0)
+      this.#store.updateLater((all) => {
+        for (const { counter, window, unsaved } of changed) {
+          const before = all.get(counter.key);
+          const used = (before?.window === window ? before.used : 0) + unsaved;
+          all.delete(counter.key);
+          all.set(counter.key, { window, used, endsAt: (window + 1) * counter.periodMs });
+          if (counter.window === window) counter.used = used + counter.unsaved;
+        }
+        return newestOf(all, this.#clock.now());
+      });
+    await this.#store.flush();
+  }
+
+  /** Reads synchronously, once: the first call must know what was used before. */
+  #read(): ReadonlyMap<string, StoredUse> {
+    const file = this.#file;
+    this.#stored ??=
+      file === undefined ? new Map() : parseStored(parseJson(attempt(() => readFileSync(file, 'utf8'), '')));
+    return this.#stored;
+  }
+
+  #dropEnded(): void {
+    for (const [key, counter] of this.#counters)
+      if (this.current(counter).used === 0) this.#counters.delete(key);
+  }
+}
+
+/** Hashed: a principal may be a token, which must not be stored. Without the limit, so that changing it keeps the use. */
+function keyOf(principal: string, { calls, per, server = '*', tool = '*' }: Budget): string {
+  const metric = calls === undefined ? 'resultTokens' : 'calls';
+  const identity = JSON.stringify([principal, metric, per, server, tool]);
+  return createHash('sha256').update(identity).digest('hex').slice(0, KEY_CHARS);
+}
+
+interface StoredUse {
+  readonly window: number;
+  readonly used: number;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
+function parseStored(value: unknown): Map<string, StoredUse> {
+  const found = new Map<string, StoredUse>();
+  if (!isRecord(value)) return found;
+  for (const [key, use] of Object.entries(value)) {
+    const { window, used, endsAt } = isRecord(use) ? use : {};
+    if (typeof window === 'number' && typeof used === 'number' && typeof endsAt === 'number')
+      found.set(key, { window, used, endsAt });
+  }
+  return found;
+}
+
+function newestOf(all: ReadonlyMap<string, StoredUse>, now: number): Map<string, StoredUse> {
+  const open = [...all].filter(([, { endsAt }]) => endsAt > now);
+  return new Map(open.slice(-MAX_STORED));
+}
