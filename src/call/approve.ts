@@ -1,6 +1,7 @@
 /** Pipeline stage: allows a call, asks the person, or refuses (CAL-2). The decision is made in `policy/approval.ts`. */
 
 import { resolve } from 'node:path';
+import { CALL_TOOL } from '../catalog/deferral.ts';
 import type { Tool, ToolAnnotations } from '../catalog/tool.ts';
 import { isStdio, type ServerSpec, type Settings } from '../config/entry.ts';
 import { PROJECT_MARK } from '../config/rule-syntax.ts';
@@ -13,8 +14,10 @@ import {
   approvalMode,
   decideApproval,
   type RuleNames,
+  readOnlyReason,
   sessionRule,
 } from '../policy/approval.ts';
+import type { RuleSubject } from '../policy/rule-conditions.ts';
 import type { PathPlace } from '../policy/value-spellings.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
@@ -23,7 +26,7 @@ import type { Session } from './session.ts';
 
 export const approve: Stage = (context, next) => (call) => {
   const { tool, connection } = resolvedCall(call);
-  const decision = decisionOn({
+  const judged = {
     tool,
     spec: connection.spec,
     names: namesOf(context, call),
@@ -31,7 +34,10 @@ export const approve: Stage = (context, next) => (call) => {
     sessionAllows: call.session.allowed,
     alwaysAllows: context.approvals.always,
     arguments: call.arguments,
-  });
+  };
+  if (call.readOnly === true && !isReadOnly(judged))
+    return Promise.reject(notReadOnly(call.name, tool.server));
+  const decision = decisionOn(judged);
   if (decision.rule !== undefined) call.rule = decision.rule;
   switch (decision.kind) {
     case 'pass':
@@ -95,10 +101,36 @@ export function decisionOn(judged: Judged): ApprovalDecision {
     sessionAllows,
     alwaysAllows,
     owner: entryOwner(spec),
-    subject: () =>
-      judged.arguments === undefined
-        ? undefined
-        : { arguments: judged.arguments, inputSchema: tool.inputSchema, ...pathPlace(spec) },
+    subject: () => subjectOf(judged),
+  });
+}
+
+function subjectOf({ tool, spec, arguments: args }: ReadOnlyJudged): RuleSubject | undefined {
+  return args === undefined
+    ? undefined
+    : { arguments: args, inputSchema: tool.inputSchema, ...pathPlace(spec) };
+}
+
+type ReadOnlyJudged = Pick<Judged, 'tool' | 'spec' | 'names' | 'settings' | 'arguments'>;
+
+/** True if a call only reads, by the annotation of a trusted server or by a rule of the user. */
+export function isReadOnly(judged: ReadOnlyJudged): boolean {
+  const { tool, spec, names, settings } = judged;
+  const input = {
+    names,
+    permissions: permissionsFor(spec, settings),
+    hints: tool.annotations,
+    trusted: spec.entry.trusted === true,
+    subject: () => subjectOf(judged),
+  };
+  return readOnlyReason(input) !== undefined;
+}
+
+/** Returns the error for a tool that `call_tool_read` does not call. */
+export function notReadOnly(name: string, server?: string): PlugboardError {
+  return new PlugboardError('DENIED', `${name} was not called: it is not known to be read-only`, {
+    server,
+    hint: `Call it with ${CALL_TOOL}.`,
   });
 }
 

@@ -62,6 +62,8 @@ export interface CallOptions extends Cancellable {
   readonly keepsStructured?: boolean | undefined;
   /** @internal Found tools are called through `call_tool`, and `tool_search` responds with that advice. */
   readonly viaCallTool?: boolean | undefined;
+  /** @internal Refuses tools that are not known to be read-only. */
+  readonly readOnly?: boolean | undefined;
   /** @internal Called with the problems if the structured content does not match the tool's output schema. */
   readonly onMismatch?: ((problems: readonly string[]) => void) | undefined;
   /** Fields that the client of this call sent with its request, to be forwarded. */

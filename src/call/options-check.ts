@@ -18,6 +18,7 @@ const KNOWN: Readonly<Record<keyof CallOptions, true>> = {
   approved: true,
   keepsStructured: true,
   viaCallTool: true,
+  readOnly: true,
   onMismatch: true,
   handedOn: true,
   task: true,

@@ -5,9 +5,10 @@
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { type Instructions, joinInstructions } from '../catalog/catalog.ts';
-import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
+import { CALL_TOOL, CALL_TOOL_READ, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { type Tool, toolId } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
+import { isReadOnly } from './approve.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
 
@@ -50,11 +51,11 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   }
   const named = session.gateway ? withGatewayNames(context, found) : found;
   const example = `{"name":${JSON.stringify(named[0]?.name)},"arguments":{…}}`;
-  return definitions(
-    named,
-    `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`,
-    about,
-  );
+  const howToCall = `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`;
+  if (!session.gateway) return definitions(named, howToCall, about);
+  const readOnly = found.map((tool) => isKnownReadOnly(context, call, tool));
+  const alsoRead = readOnly.includes(true) ? `; with ${CALL_TOOL_READ} where "readOnly" is true` : '';
+  return definitions(named, `${howToCall}${alsoRead}`, about, readOnly);
 }
 
 /**
@@ -103,9 +104,22 @@ function withGatewayNames(context: CallContext, found: readonly Tool[]): readonl
   }));
 }
 
-function definitions(found: readonly Tool[], howToCall: string, about: readonly Instructions[]): CallResult {
-  const shown = found.map(({ name, description, inputSchema }) =>
-    JSON.stringify({ name, description, inputSchema }),
+/** True if every call of a tool only reads; rules with conditions depend on arguments. */
+function isKnownReadOnly(context: CallContext, { session }: Call, tool: Tool): boolean {
+  const spec = context.connection(tool.server, session)?.spec;
+  if (spec === undefined) return false;
+  const names = context.catalog.snapshot.ruleNames(tool);
+  return isReadOnly({ tool, spec, names, settings: context.settings() });
+}
+
+function definitions(
+  found: readonly Tool[],
+  howToCall: string,
+  about: readonly Instructions[],
+  readOnly: readonly boolean[] = [],
+): CallResult {
+  const shown = found.map(({ name, description, inputSchema }, at) =>
+    JSON.stringify({ name, description, ...(readOnly[at] === true ? { readOnly: true } : {}), inputSchema }),
   );
   const count = found.length === 1 ? '1 tool' : `${found.length} tools`;
   const text = `${count} found; ${howToCall}\n${shown.join('\n')}`;

@@ -1,9 +1,9 @@
-/** The dispatching tool `call_tool`: calls a tool found by `tool_search`, for callers with a fixed tool list. */
+/** The dispatching tools `call_tool` and `call_tool_read`: call a tool found by `tool_search`, for callers with a fixed tool list. */
 
 import { PlugboardError } from '../errors.ts';
 import { attempt } from '../lib/attempt.ts';
 import { isRecord } from '../lib/json.ts';
-import { CALL_TOOL, TOOL_SEARCH } from './deferral.ts';
+import { CALL_TOOL, CALL_TOOL_READ, TOOL_SEARCH } from './deferral.ts';
 import type { Tool } from './tool.ts';
 
 /** A longer schema is not included; `tool_search` returns it. */
@@ -23,19 +23,37 @@ export function callToolDefinition(
   return {
     name: CALL_TOOL,
     description: `Calls a tool that ${TOOL_SEARCH} found. Example: ${exampleCall(example)}`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
-        arguments: {
-          type: 'object',
-          description: 'The arguments of that tool, as its inputSchema requires.',
-        },
-      },
-      required: ['name'],
-    },
+    inputSchema: INPUT_SCHEMA,
   };
 }
+
+/** Returns the definition of `call_tool_read`; its own annotation is what agents approve. */
+export function callToolReadDefinition(
+  example: string,
+): Pick<Tool, 'name' | 'description' | 'annotations'> & { inputSchema: Args } {
+  return {
+    name: CALL_TOOL_READ,
+    description: `Calls a read-only tool that ${TOOL_SEARCH} found ("readOnly": true); others need ${CALL_TOOL}. Example: ${exampleCall(example)}`,
+    inputSchema: INPUT_SCHEMA,
+    annotations: { readOnlyHint: true, destructiveHint: false },
+  };
+}
+
+export function isCallTool(name: string): boolean {
+  return name === CALL_TOOL || name === CALL_TOOL_READ;
+}
+
+const INPUT_SCHEMA: Args = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
+    arguments: {
+      type: 'object',
+      description: 'The arguments of that tool, as its inputSchema requires.',
+    },
+  },
+  required: ['name'],
+};
 
 /** Returns the call inside a `call_tool`, or an error that a model can act on. */
 export function wrappedCall(
@@ -43,7 +61,7 @@ export function wrappedCall(
   example = 'server__tool',
 ): WrappedCall | PlugboardError {
   const hint = `Example: ${exampleCall(example)}`;
-  if (typeof name !== 'string' || name === CALL_TOOL) {
+  if (typeof name !== 'string' || isCallTool(name)) {
     return invalidWrap(`${CALL_TOOL} needs the name of a tool`, `Find one with ${TOOL_SEARCH}.`);
   }
   // Some models send a nested object as JSON text.

@@ -16,6 +16,8 @@ export const DEFAULT_CONTEXT_TOKENS = 200_000;
 export const TOOL_SEARCH = 'tool_search';
 /** Calls a found tool for callers whose tool list may be fixed. */
 export const CALL_TOOL = 'call_tool';
+/** The same for tools that are known to be read-only, so that agents can approve it once. */
+export const CALL_TOOL_READ = 'call_tool_read';
 /** Tools of a gateway that offers an agent; reserved, because the plain form lists names without their server. */
 export const AGENT = 'agent';
 export const AGENT_REPLY = 'agent_reply';

@@ -89,7 +89,12 @@ function ruleFault(
   effect: keyof Permissions,
 ): Fault {
   const tools = `until it is fixed, it ${effect === 'deny' ? 'denies' : 'asks about'} every call of ${JSON.stringify(name)}`;
-  const effects = effect === 'allow' ? 'it allows nothing' : tools;
+  const effects =
+    effect === 'allow'
+      ? 'it allows nothing'
+      : effect === 'readOnly'
+        ? 'it marks nothing as read-only'
+        : tools;
   return {
     path,
     at: 'value',
@@ -425,6 +430,10 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
       keys<Permissions>({
         allow: { kind: rules('allow'), description: 'Calls of your own servers that are never asked about.' },
         ask: { kind: rules('ask'), description: 'Calls that are always asked about; wins over allow.' },
+        readOnly: {
+          kind: rules('readOnly'),
+          description: 'Calls of your own servers that only read, whatever their annotations are.',
+        },
         deny: { kind: rules('deny'), description: 'Calls that are refused; wins over everything.' },
       }),
     ),

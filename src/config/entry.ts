@@ -241,6 +241,8 @@ export interface Permissions {
   readonly allow?: readonly string[];
   readonly ask?: readonly string[];
   readonly deny?: readonly string[];
+  /** Calls of the user's own servers that only read. */
+  readonly readOnly?: readonly string[];
 }
 
 /** A limit on calls or on tokens of results in a period, of all servers and tools or of some. */

@@ -8,14 +8,14 @@ import { entryOwner, isForeign, supplierOf } from './scopes.ts';
 export type Identity = Pick<ServerSpec, 'name' | 'scope' | 'file' | 'baseDir'>;
 
 /**
- * Returns the rules for calls of one server. `permissions.allow` is for the user's own servers; a project's or plugin's
+ * Returns the rules for calls of one server. `allow` and `readOnly` are for the user's own servers; a project's or plugin's
  * server has its own list, so that it cannot obtain a rule by using another server's name. `ask` and `deny` apply to
  * all.
  */
 export function permissionsFor(spec: Identity, settings: Settings): Permissions {
   const { permissions = {} } = settings;
   if (!isForeign(spec)) return permissions;
-  const { allow: _own, ...rest } = permissions;
+  const { allow: _allow, readOnly: _readOnly, ...rest } = permissions;
   const given = listFor(spec, settings);
   return given === undefined ? rest : { ...rest, allow: given };
 }

@@ -14,6 +14,7 @@ import {
   AGENT,
   AGENT_REPLY,
   CALL_TOOL,
+  CALL_TOOL_READ,
   createGatewayView,
   type Deferral,
   type GatewayView,
@@ -213,7 +214,15 @@ export class HostCore {
     const naming = options.naming ?? config.settings.naming;
     this.gatewayNaming = naming ?? 'gateway';
     this.gatewayView = createGatewayView(this.gatewayNaming);
-    const reserved = [TOOL_SEARCH, CALL_TOOL, AGENT, AGENT_REPLY, LIST_RESOURCES, READ_RESOURCE];
+    const reserved = [
+      TOOL_SEARCH,
+      CALL_TOOL,
+      CALL_TOOL_READ,
+      AGENT,
+      AGENT_REPLY,
+      LIST_RESOURCES,
+      READ_RESOURCE,
+    ];
     this.catalog = new Catalog(naming ?? 'mcp__', reserved, this.hidden);
     this.loader = this.#createLoader();
     this.searchUsage = config.settings.searchLearning === false ? undefined : openSearchUsage(home);

@@ -362,7 +362,7 @@ export class HostSession {
   ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
-    const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured } = options;
+    const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured, readOnly } = options;
     const fault = faultOfCallOptions(options);
     if (fault !== undefined) return Promise.reject(fault);
     const sent = this.#core.calls.pipeline({
@@ -382,6 +382,7 @@ export class HostSession {
       media,
       mediaLimits,
       viaCallTool,
+      readOnly,
       approved,
       keepsStructured,
       // Set by stages; declared here, because members that are added later cost an allocation.

@@ -141,7 +141,23 @@ function unsure({ conditional: [first] }: ToolRules): ApprovalDecision {
   };
 }
 
-function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
+/** Returns why a call is known to be read-only; undefined if it is not. */
+export function readOnlyReason(
+  input: Pick<ApprovalInput, 'names' | 'permissions' | 'hints' | 'trusted' | 'subject'>,
+): { readonly reason: string; readonly rule?: string } | undefined {
+  const { names, permissions, hints, trusted } = input;
+  // The server's annotation is only believed if the user trusts it.
+  if (trusted && hints?.readOnlyHint === true) return BY_ANNOTATION;
+  const marked = rulesFor(permissions.readOnly, names.assigned, 'allow');
+  const rule = marked.always ?? matchingRule(marked, input);
+  if (rule === undefined) return undefined;
+  return { reason: `the rule ${JSON.stringify(rule)} marks it as read-only`, rule };
+}
+
+const BY_ANNOTATION = { reason: 'it is read-only' };
+
+function byMode(input: ApprovalInput): ApprovalDecision {
+  const { approval, hints, trusted } = input;
   switch (approval) {
     case 'approve':
       return { kind: 'pass', reason: 'its approval mode is "approve"' };
@@ -149,11 +165,12 @@ function byMode({ approval, hints, trusted }: ApprovalInput): ApprovalDecision {
       return { kind: 'ask', explicit: true, reason: 'its approval mode is "prompt"' };
     case 'auto':
     case 'writes': {
+      const readOnly = readOnlyReason(input);
+      if (readOnly !== undefined) return { kind: 'pass', ...readOnly };
       if (!trusted) {
         const reason = 'this server is not marked "trusted": true';
         return { kind: 'ask', explicit: false, reason };
       }
-      if (hints?.readOnlyHint === true) return { kind: 'pass', reason: 'it is read-only' };
       if (approval === 'writes')
         return { kind: 'ask', explicit: false, reason: 'it is not marked read-only' };
       if (hints?.destructiveHint === false && hints.openWorldHint === false) {
@@ -247,7 +264,7 @@ function rulesFor(rules: readonly string[] | undefined, names: Spellings, effect
 }
 
 /** Returns the first rule with conditions that the arguments match; none if they are not known. */
-function matchingRule({ conditional }: ToolRules, input: ApprovalInput): string | undefined {
+function matchingRule({ conditional }: ToolRules, input: Pick<ApprovalInput, 'subject'>): string | undefined {
   if (conditional.length === 0) return undefined;
   const subject = input.subject();
   return subject && conditional.find(({ test }) => test(subject))?.rule;

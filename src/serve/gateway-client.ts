@@ -1,8 +1,9 @@
 /** One client of the gateway: its session of the host, and the responses to its requests. */
 
+import { notReadOnly } from '../call/approve.ts';
 import type { ShapedResult } from '../call/shape.ts';
-import { wrappedCall } from '../catalog/call-tool.ts';
-import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
+import { isCallTool, wrappedCall } from '../catalog/call-tool.ts';
+import { CALL_TOOL_READ, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
@@ -138,10 +139,11 @@ export class GatewayClient implements ClientHandler {
 
   call(params: Params, work: Work): Promise<Params> {
     const requested = requestedCall(params);
-    if (requested.name !== CALL_TOOL) return this.#callNamed(requested, params, work, refused);
+    if (!isCallTool(requested.name)) return this.#callNamed(requested, params, work, refused);
     const wrapped = wrappedCall(requested.args);
     if (wrapped instanceof PlugboardError) return Promise.resolve(refusedWrapped(wrapped, undefined));
-    return this.#callNamed(wrapped, params, work, (error) =>
+    const readOnly = requested.name === CALL_TOOL_READ;
+    return this.#callNamed({ ...wrapped, readOnly }, params, work, (error) =>
       refusedWrapped(error, this.session().find(wrapped.name)),
     );
   }
@@ -364,7 +366,11 @@ export class GatewayClient implements ClientHandler {
     const found = session.find(name);
     const task = takesTasks(work.clientInfo, params) ? this.tasks.wanted(found, params, work) : undefined;
     try {
-      if (own !== undefined) return await this.#callOwn(own, args, params, work);
+      if (own !== undefined) {
+        if (call.readOnly === true && own.definition.annotations?.readOnlyHint !== true)
+          throw notReadOnly(name);
+        return await this.#callOwn(own, args, params, work);
+      }
       const tool = toolFor(session, name, { clientInfo: work.clientInfo, found });
       work.server = tool?.server;
       this.#wantLogs(work, session);
@@ -375,6 +381,7 @@ export class GatewayClient implements ClientHandler {
         onProgress: passedProgress(params, work, clientConnection),
         handedOn: this.#handedOn(params, work),
         task: task?.request,
+        readOnly: call.readOnly,
       });
       if (task !== undefined && (result.task !== undefined || work.clientInfo.era === 'legacy')) {
         const { server = '' } = work;

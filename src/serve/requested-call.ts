@@ -28,6 +28,8 @@ export function createParamHeaders(): (
 export interface RequestedCall {
   readonly name: string;
   readonly args: Params;
+  /** True through `call_tool_read`: other tools are refused. */
+  readonly readOnly?: boolean;
 }
 
 /** Parses the call of a `tools/call` request. */

@@ -22,7 +22,7 @@ it(
     }));
     expect(seen).toEqual(
       world.perAgent((id) => ({
-        first: ['call_tool', 'tool_search'],
+        first: ['call_tool', 'call_tool_read', 'tool_search'],
         result: `delete_calendar_event {"id":"${id}"}`,
       })),
     );

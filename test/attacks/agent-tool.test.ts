@@ -207,6 +207,10 @@ describe('A27: arguments of a call', () => {
         /^Plugboard asks for your approval\.\nAllow plugboard\/agent with \{"prompt":"hello"\}\?/,
       ),
     ]);
+    expect(await agent({ name: 'agent', arguments: { prompt: 'x' } }, 'call_tool_read')).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('agent was not called: it is not known to be read-only'),
+    });
     await client?.close();
     await serve({ permissions: { deny: ['mcp__plugboard__agent*'] } });
     for (const tool of ['agent', 'agent_reply', 'call_tool'])

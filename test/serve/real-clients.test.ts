@@ -120,7 +120,7 @@ it.each(clients)(
     };
     const { stdout } = await run(process.execPath, [SEARCH, JSON.stringify(wanted)], { cwd: home });
     expect(JSON.parse(stdout)).toEqual({
-      listed: ['tool_search', 'call_tool'],
+      listed: ['tool_search', 'call_tool', 'call_tool_read'],
       found: 'many__delete_calendar_event',
       called: 'delete_calendar_event e7',
     });

@@ -31,10 +31,14 @@ async function searching(
   tools: ScriptedServerOptions['tools'] = { echo, write: () => 'written' },
   config: object = {},
   eras: 'legacy' | 'both' = 'both',
+  entry: object = {},
 ): Promise<SmallHost> {
   const home = await mkdtemp(join(tmpdir(), 'plugboard-search-'));
   await writeFile(join(home, 'config.json'), JSON.stringify(config));
-  const small = await smallHost({ tools, eras }, { home, toolSearch: true });
+  const small = await smallHost(
+    { tools, eras },
+    { home, toolSearch: true, servers: { small: { command: 'scripted', lifecycle: 'eager', ...entry } } },
+  );
   closers.push(() => rm(home, { recursive: true, force: true }), small.close);
   return small;
 }
@@ -101,7 +105,7 @@ describe('CAT-7: tool search through the gateway', () => {
     const http = await serveHttp(small.host, { port: 0 });
     closers.push(http.close);
     const { messages } = await modern(http.url, 1, 'tools/list');
-    const fixed = ['tool_search', 'call_tool'];
+    const fixed = ['tool_search', 'call_tool', 'call_tool_read'];
     expect({ before, after, changes: changes(client), http: namesOf(messages[0]?.['result']) }).toEqual({
       before: fixed,
       after: fixed,
@@ -123,8 +127,8 @@ describe('CAT-7: tool search through the gateway', () => {
     order.push('list');
     await searched;
     expect({ before, after, order }).toEqual({
-      before: ['tool_search', 'call_tool'],
-      after: ['tool_search', 'call_tool', 'small__echo'],
+      before: ['tool_search', 'call_tool', 'call_tool_read'],
+      after: ['tool_search', 'call_tool', 'call_tool_read', 'small__echo'],
       order: ['list', 'answer'],
     });
   });
@@ -188,7 +192,7 @@ describe('CAT-7: tool search through the gateway', () => {
     const wrapped = { name: 'small__echo', arguments: { message: 'hi' } };
     const { result } = await ask(3, 'tools/call', { name: 'call_tool', arguments: wrapped });
     expect([namesOf(before['result']), textOf(result as Message)]).toEqual([
-      ['tool_search', 'call_tool'],
+      ['tool_search', 'call_tool', 'call_tool_read'],
       'hi',
     ]);
   });
@@ -221,7 +225,7 @@ it.each(['legacy', 'auto'] as const)(
     const wrapped = { name, arguments: { id: 'e7' } };
     const called = await client.callTool({ name: 'call_tool', arguments: wrapped });
     expect([namesOf(list), name, textOf(called)]).toEqual([
-      ['tool_search', 'call_tool'],
+      ['tool_search', 'call_tool', 'call_tool_read'],
       'many__delete_calendar_event',
       'delete_calendar_event e7',
     ]);
@@ -355,4 +359,67 @@ describe('POL-9: budgets through the gateway', () => {
       ]);
     },
   );
+});
+
+describe('POL-10: call_tool_read', () => {
+  const tools = {
+    read: { annotations: { readOnlyHint: true }, run: () => 'read' },
+    write: () => 'written',
+    run: ({ command }: Message) => `ran ${command}`,
+  };
+  const readBy = async (client: LineClient, name: string, args: object = {}): Promise<string> =>
+    textOf(await call(client, 'call_tool_read', { name: `small__${name}`, arguments: args }));
+  const refusal = (name: string): string =>
+    `small__${name} was not called: it is not known to be read-only. Call it with call_tool.`;
+
+  it('is listed as read-only next to call_tool', async () => {
+    const client = await connected(await searching(tools), MODERN);
+    const { tools: list } = (await client.request('tools/list')) as { tools: Message[] };
+    const annotated = list.map(({ name, annotations }) => [name, (annotations as Message)?.['readOnlyHint']]);
+    expect(annotated).toEqual([
+      ['tool_search', true],
+      ['call_tool', undefined],
+      ['call_tool_read', true],
+    ]);
+  });
+
+  it('A16: does not believe an annotation of a server that is not trusted', async () => {
+    const client = await connected(await searching(tools), MODERN);
+    expect(await readBy(client, 'read')).toBe(refusal('read'));
+    expect(textOf(await call(client, 'call_tool', { name: 'small__read' }))).toBe('read');
+  });
+
+  it('calls read-only tools of a trusted server, and refuses others', async () => {
+    const small = await searching(tools, {}, 'both', { trusted: true });
+    const client = await connected(small, MODERN);
+    expect([await readBy(client, 'read'), await readBy(client, 'write')]).toEqual(['read', refusal('write')]);
+    const found = textOf(await call(client, 'tool_search', { query: 'select:small__read,small__write' }));
+    const lines = found.split('\n').slice(1);
+    expect(lines.map((line) => [JSON.parse(line).name, JSON.parse(line).readOnly])).toEqual([
+      ['small__read', true],
+      ['small__write', undefined],
+    ]);
+    expect(found).toContain('with call_tool_read where "readOnly" is true');
+  });
+
+  it('calls what a rule of the user marks as read-only, with conditions on arguments', async () => {
+    const readOnly = ['small__run(command~"^git (status|log)$")', 'mcp__small__write'];
+    const client = await connected(await searching(tools, { permissions: { readOnly } }), MODERN);
+    expect([
+      await readBy(client, 'run', { command: 'git log' }),
+      await readBy(client, 'run', { command: 'git log; rm' }),
+      await readBy(client, 'run'),
+      await readBy(client, 'write'),
+    ]).toEqual(['ran git log', refusal('run'), refusal('run'), 'written']);
+  });
+
+  it('obeys deny and ask rules, and does not call itself', async () => {
+    const permissions = { readOnly: ['small__*'], deny: ['small__write'], ask: ['small__run'] };
+    const client = await connected(await searching(tools, { permissions }), MODERN);
+    expect(await readBy(client, 'write')).toContain('the rule "small__write" denies it');
+    expect(await readBy(client, 'run')).toContain('not called');
+    const nested = { name: 'call_tool_read', arguments: { name: 'small__read' } };
+    expect(textOf(await call(client, 'call_tool_read', nested))).toContain('needs the name of a tool');
+    expect(textOf(await call(client, 'call_tool', nested))).toContain('needs the name of a tool');
+  });
 });

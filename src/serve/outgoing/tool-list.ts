@@ -1,6 +1,6 @@
 /** Builds lists of tools for clients, once for each list of the host and kind of client. */
 
-import { callToolDefinition } from '../../catalog/call-tool.ts';
+import { callToolDefinition, callToolReadDefinition } from '../../catalog/call-tool.ts';
 import { TOOL_SEARCH } from '../../catalog/deferral.ts';
 import type { Tool } from '../../catalog/tool.ts';
 import type { Params } from '../../endpoint/client-era.ts';
@@ -10,7 +10,10 @@ import type { Reader } from './reader.ts';
 import { type RepairReport, sentTool } from './sent-definitions.ts';
 import { withChanges } from './valid-fields.ts';
 
-const callTool: Params = { ...callToolDefinition('server__tool') };
+const callTools: readonly Params[] = [
+  { ...callToolDefinition('server__tool') },
+  { ...callToolReadDefinition('server__tool') },
+];
 
 /** A list for clients, without and with the tools that this client has found. */
 interface Lists {
@@ -21,7 +24,7 @@ interface Lists {
 export type ToolLister = (tools: readonly Tool[], reader: Reader) => readonly Params[];
 
 /**
- * Builds lists for clients: servers' tools, `call_tool` if there is a search, the gateway's own tools, and last the
+ * Builds lists for clients: servers' tools, `call_tool` and `call_tool_read` if there is a search, the gateway's own tools, and last the
  * tools that the client has found. A modern list omits the found ones: it must not change because of a call.
  */
 export function createToolLister(own: readonly object[], report: RepairReport): ToolLister {
@@ -38,7 +41,7 @@ export function createToolLister(own: readonly object[], report: RepairReport): 
           .flatMap((tool) => sentTool(tool, reader, report));
       const [given, found] = [sent(false), sent(true)];
       const searches = given.some(({ name }) => name === TOOL_SEARCH);
-      const fixed = [...given, ...(searches ? [callTool] : []), ...own.map((tool) => ({ ...tool }))];
+      const fixed = [...given, ...(searches ? callTools : []), ...own.map((tool) => ({ ...tool }))];
       list = {
         fixed: withOwnIds(fixed),
         withFound: withOwnIds(found.length === 0 ? fixed : [...fixed, ...found]),
