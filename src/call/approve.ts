@@ -35,8 +35,10 @@ export const approve: Stage = (context, next) => (call) => {
     alwaysAllows: context.approvals.always,
     arguments: call.arguments,
   };
-  if (call.readOnly === true && !isReadOnly(judged))
+  if (call.readOnly === true && !isReadOnly(judged)) {
+    call.decision = 'not known to be read-only';
     return Promise.reject(notReadOnly(call.name, tool.server));
+  }
   const decision = decisionOn(judged);
   if (decision.rule !== undefined) call.rule = decision.rule;
   switch (decision.kind) {

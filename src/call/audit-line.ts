@@ -20,22 +20,19 @@ export interface AuditedCall {
   readonly session: string;
   readonly server: string;
   readonly tool: string;
-  readonly arguments: unknown;
   readonly decision: string;
+  /** The rule that decided, if one did. */
+  readonly rule?: string | undefined;
   readonly outcome: Outcome;
   readonly ms: number;
   readonly code?: PlugboardError['code'] | undefined;
   readonly bytes?: number | undefined;
 }
 
-/** A call with the shape of its arguments, as JSON, in place of them. */
-export interface AuditRecord extends Omit<AuditedCall, 'arguments'> {
-  readonly shape: string;
-}
-
 interface AuditLine {
   shapeOf(args: unknown): string;
-  lineOf(record: AuditRecord): string;
+  /** `shape`: of its arguments, as JSON. */
+  lineOf(call: AuditedCall, shape: string): string;
 }
 
 /** Returns functions that write shapes and lines; they remember texts that occur in many of them. */
@@ -45,9 +42,10 @@ export function createAuditLine(): AuditLine {
   const whoOf = createWhoText(quoted);
   return {
     shapeOf: (args) => shapeText(args, quoted),
-    lineOf({ at, session, server, tool, shape, decision, outcome, ms, code, bytes }) {
+    lineOf({ at, session, server, tool, decision, rule, outcome, ms, code, bytes }, shape) {
       const who = whoOf(session, server, tool);
-      const how = `"arguments":${shape},"decision":${quoted(decision)},"outcome":"${outcome}","ms":${ms}`;
+      const why = rule === undefined ? quoted(decision) : `${quoted(decision)},"rule":${quoted(rule)}`;
+      const how = `"arguments":${shape},"decision":${why},"outcome":"${outcome}","ms":${ms}`;
       const failed = code === undefined ? '' : `,"code":"${code}"`;
       return `{"time":"${timeOf(at)}",${who},${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
     },

@@ -4,18 +4,20 @@ import { type AuditFileOptions, createAuditFile } from './audit-file.ts';
 import { type AuditedCall, createAuditLine } from './audit-line.ts';
 
 export interface AuditLog {
-  record(call: AuditedCall): void;
+  /** Records a call. Arguments may be large, and the caller may change them: only their shape is kept. */
+  record(call: AuditedCall, args: unknown): void;
   /** Writes all pending lines. */
   flush(): Promise<void>;
 }
 
 export function createAuditLog(options: AuditFileOptions): AuditLog {
   const { shapeOf, lineOf } = createAuditLine();
-  const file = createAuditFile(options, lineOf);
+  const file = createAuditFile<{ readonly call: AuditedCall; readonly shape: string }>(
+    options,
+    ({ call, shape }) => lineOf(call, shape),
+  );
   return {
-    // Arguments may be large, and the caller may change them: only their shape is kept.
-    record: ({ at, session, server, tool, arguments: args, decision, outcome, ms, code, bytes }) =>
-      file.add({ at, session, server, tool, shape: shapeOf(args), decision, outcome, ms, code, bytes }),
+    record: (call, args) => file.add({ call, shape: shapeOf(args) }),
     flush: () => file.flush(),
   };
 }

@@ -117,12 +117,13 @@ export interface CallEvents {
   readonly 'call.result': { readonly id: string; readonly result: ShapedResult };
   /** `{ id, progress, total?, message? }`. */
   readonly 'call.progress': { readonly id: string } & Progress;
-  /** `{ id, outcome, ms, code? }`: exactly one for each begin. */
+  /** `{ id, outcome, ms, code?, rule? }`: exactly one for each begin; `rule` is the rule that decided, if one did. */
   readonly 'call.end': {
     readonly id: string;
     readonly outcome: Outcome;
     readonly ms: number;
     readonly code?: PlugboardError['code'];
+    readonly rule?: string;
   };
 }
 

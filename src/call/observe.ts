@@ -46,22 +46,26 @@ function end(
   more: { readonly code?: PlugboardError['code']; readonly bytes?: number },
 ): void {
   const tool = toolOf(call);
-  const { id } = call;
+  const { id, rule } = call;
   const { code } = more;
   const ms = ticksOf(context.clock) - started.ticks;
-  context.events.emit('call.end', code === undefined ? { id, outcome, ms } : { id, outcome, ms, code });
-  context.audit?.record({
-    at: started.at,
-    session: call.session.id,
-    server: tool.server,
-    tool: tool.tool,
-    arguments: call.arguments,
-    decision: call.decision ?? 'none',
-    outcome,
-    ms,
-    code,
-    bytes: more.bytes,
-  });
+  const ended = code === undefined ? { id, outcome, ms } : { id, outcome, ms, code };
+  context.events.emit('call.end', rule === undefined ? ended : { ...ended, rule });
+  context.audit?.record(
+    {
+      at: started.at,
+      session: call.session.id,
+      server: tool.server,
+      tool: tool.tool,
+      decision: call.decision ?? 'none',
+      rule,
+      outcome,
+      ms,
+      code,
+      bytes: more.bytes,
+    },
+    call.arguments,
+  );
 }
 
 /** Approximates the size without serializing the result again. */

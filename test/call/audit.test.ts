@@ -14,6 +14,33 @@ import { scratch, scriptedHost } from '../world/scripted-host.ts';
 const asIs = (line: string): string => line;
 
 describe('CAL-6: the audit log', () => {
+  it('has the rule that decided, as call.end does', async () => {
+    const dir = scratch();
+    mkdirSync(join(dir, 'home'));
+    const permissions = {
+      deny: ['s__act(x=deny)'],
+      ask: ['s__act(x=ask)'],
+      allow: ['mcp__s__act(x=allow)'],
+      readOnly: ['s__act(x=read)'],
+    };
+    writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ permissions }));
+    const world = await scriptedHost({ dir, server: scriptedServer({ tools: { act: () => 'done' } }) });
+    for (const x of ['deny', 'ask', 'allow', 'read', 'other'])
+      await world.host.call('mcp__s__act', { x }).catch(() => {});
+    const ended = world.events('call.end').map(({ rule }) => rule);
+    const lines = await world.audit();
+    const rules = ['s__act(x=deny)', 's__act(x=ask)', 'mcp__s__act(x=allow)', 's__act(x=read)', undefined];
+    expect(ended).toEqual(rules);
+    expect(lines.map(({ rule }) => rule)).toEqual(rules);
+    expect(lines.map(({ decision }) => decision)).toEqual([
+      'the rule "s__act(x=deny)" denies it',
+      'asked: allow',
+      'the rule "mcp__s__act(x=allow)" allows it',
+      'the rule "s__act(x=read)" marks it as read-only',
+      'asked: allow',
+    ]);
+  });
+
   // Protocol: 25-cancellation-7, 25-overview-10e, 25-tools-18e, 26-cancellation-15, 26-overview-10e, 26-tools-36f
   it('has a line for every call: shapes, decision and outcome, and no value', async () => {
     const secret = 'hunter2-in-the-clear';
@@ -145,9 +172,9 @@ describe('CAL-6: the audit log', () => {
     });
     fc.assert(
       fc.property(call, (given) => {
-        const { at, arguments: args, ...rest } = given as AuditedCall;
+        const { at, arguments: args, ...rest } = given as AuditedCall & { arguments: unknown };
         const shape = JSON.parse(shapeText(args));
-        const line = lineOf({ at, ...rest, shape: shapeOf(args) });
+        const line = lineOf({ at, ...rest }, shapeOf(args));
         const { time, arguments: written, ...others } = JSON.parse(line);
         expect({ time, written, others }).toEqual({
           time: new Date(at).toISOString(),
