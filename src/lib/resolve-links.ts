@@ -43,7 +43,11 @@ export function resolveLinks(
 }
 
 function linkTarget(path: string): string | undefined {
-  return attempt(() => (lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined), undefined);
+  // Without an exception for a missing file, which costs more than the rest of the check.
+  return attempt(
+    () => (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined),
+    undefined,
+  );
 }
 
 function split(path: string): string[] {
