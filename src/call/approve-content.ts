@@ -12,6 +12,7 @@ import { ruleMatcher, sessionRule } from '../policy/approval.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
+import { settingsFor } from './session-view.ts';
 
 export interface ContentAction {
   readonly server: string;
@@ -61,7 +62,7 @@ export async function approveContent(
   owner: string,
 ): Promise<void> {
   const { server, kind, name, mayAsk, signal } = action;
-  const { permissions = {} } = context.settings();
+  const { permissions = {} } = settingsFor(context, session);
   const denial = contentDenial(permissions, server);
   if (denial !== undefined) throw denial;
   const rule = serverRule(permissions.ask, server);

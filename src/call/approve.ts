@@ -17,6 +17,7 @@ import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
 import { namesOf, resolvedCall, settingsIn } from './resolved-call.ts';
 import type { Session } from './session.ts';
+import { approvalsFor, settingsFor } from './session-view.ts';
 
 export const approve: Stage = (context, next) => (call) => {
   const { tool, connection } = resolvedCall(call);
@@ -24,7 +25,7 @@ export const approve: Stage = (context, next) => (call) => {
     tool,
     spec: connection.spec,
     names: namesOf(context, call),
-    settings: context.settings(),
+    settings: settingsFor(context, call.session),
     sessionAllows: call.session.allowed,
     alwaysAllows: context.approvals.always,
   });
@@ -36,7 +37,7 @@ export const approve: Stage = (context, next) => (call) => {
       call.decision = decision.reason;
       return Promise.reject(denied(call, decision.reason));
     case 'ask':
-      if (call.session.approvals === 'client' && !decision.explicit) {
+      if (approvalsFor(call.session) === 'client' && !decision.explicit) {
         call.decision = 'asked by the caller';
         return next(call);
       }
@@ -176,7 +177,7 @@ export async function approveOwn(
   { tool, arguments: args, annotations, signal }: OwnAction,
 ): Promise<void> {
   const names = ownNames(tool);
-  const { permissions = {}, defaults } = context.settings();
+  const { permissions = {}, defaults } = settingsFor(context, session);
   const decision = decideApproval({
     names,
     approval: defaults?.approval ?? 'auto',
@@ -189,7 +190,7 @@ export async function approveOwn(
   if (decision.kind === 'pass') return;
   if (decision.kind === 'deny')
     throw new PlugboardError('DENIED', `${tool} was not called: ${decision.reason}`);
-  if (session.approvals === 'client' && !decision.explicit) return;
+  if (approvalsFor(session) === 'client' && !decision.explicit) return;
   const { reason, rule: askRule } = decision;
   const granted = await askPerson(context, session, {
     request: {

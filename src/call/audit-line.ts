@@ -18,6 +18,9 @@ export interface AuditedCall {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly session: string;
+  /** The client of the session, and its profile, if it has them. */
+  readonly client?: string | undefined;
+  readonly profile?: string | undefined;
   readonly server: string;
   readonly tool: string;
   readonly arguments: unknown;
@@ -32,8 +35,24 @@ export interface AuditedCall {
 export function createAuditLine(): (call: AuditedCall) => string {
   const timeOf = createTimeText();
   const quoted = createQuoted();
-  return ({ at, session, server, tool, arguments: args, decision, outcome, ms, code, bytes }) => {
-    const who = `{"time":"${timeOf(at)}","session":${quoted(session)},"server":${quoted(server)},"tool":${quoted(tool)}`;
+  return (call) => {
+    const {
+      at,
+      session,
+      client,
+      profile,
+      server,
+      tool,
+      arguments: args,
+      decision,
+      outcome,
+      ms,
+      code,
+      bytes,
+    } = call;
+    const named = client === undefined ? '' : `,"client":${quoted(client)}`;
+    const viewed = profile === undefined ? '' : `,"profile":${quoted(profile)}`;
+    const who = `{"time":"${timeOf(at)}","session":${quoted(session)}${named}${viewed},"server":${quoted(server)},"tool":${quoted(tool)}`;
     const how = `,"arguments":${shapeText(args)},"decision":${quoted(decision)},"outcome":"${outcome}","ms":${ms}`;
     const failed = code === undefined ? '' : `,"code":"${code}"`;
     return `${who}${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;

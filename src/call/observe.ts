@@ -2,17 +2,22 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
-import type { Call, CallContext, Stage } from './call.ts';
+import type { Call, CallContext, CallEvents, Stage } from './call.ts';
 import { toolOf } from './resolved-call.ts';
 import type { ShapedResult } from './shape.ts';
+
+type Begun = { -readonly [Key in keyof CallEvents['call.begin']]: CallEvents['call.begin'][Key] };
 
 export const observe: Stage = (context, next) => async (call) => {
   const started = { at: context.clock.now(), ticks: ticksOf(context.clock) };
   const { id, session, ref } = call;
   const tool = toolOf(call);
-  const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
+  const begun: Begun = { id, server: tool.server, tool: tool.tool, session: session.id };
+  if (session.client !== undefined) begun.client = session.client;
+  if (session.profile !== undefined) begun.profile = session.profile.name;
+  if (ref !== undefined) begun.ref = ref;
   const { events } = context;
-  events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
+  events.emit('call.begin', begun);
   if (events.has('call.arguments')) events.emit('call.arguments', { id, arguments: call.arguments });
   try {
     const result = await next(call);
@@ -41,6 +46,8 @@ function end(
   context.audit.record({
     at: started.at,
     session: call.session.id,
+    client: call.session.client,
+    profile: call.session.profile?.name,
     server: tool.server,
     tool: tool.tool,
     arguments: call.arguments,

@@ -5,6 +5,7 @@ import type { QuestionId } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
+import type { SessionProfile } from './session-view.ts';
 
 /** The call that needs an approval, as `approve` gets it. */
 export interface ApprovalRequest {
@@ -70,6 +71,10 @@ export interface SessionOptions extends Questioned {
   readonly resourceTools?: boolean | undefined;
   /** A client of the gateway: tools have the gateway's names, and found ones are called through `call_tool`. */
   readonly gateway?: boolean | undefined;
+  /** The name of the client, for events and the audit log. */
+  readonly client?: string | undefined;
+  /** The profile in `config.json` whose servers, tools and rules the session has; default: all of them. */
+  readonly profile?: string | undefined;
   /** @internal The memory of an ended session that this one continues; default: a new one. */
   readonly memory?: SessionMemory | undefined;
 }
@@ -105,6 +110,9 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly resourceTools: boolean;
   readonly gateway: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
+  readonly client: string | undefined;
+  /** Undefined: everything. */
+  readonly profile: SessionProfile | undefined;
   /** Cancelled when the session ends: all its open work ends too. */
   readonly ended: Cancellation;
 }
@@ -117,8 +125,13 @@ export function partyOf(session: Session): Party {
   return session.partyName ?? session;
 }
 
-/** `partyName`: for sessions without `stateOf`. */
-export function createSession(id: string, options: SessionOptions, partyName?: string): Session {
+/** `partyName`: for sessions without `stateOf`; `profile`: the one that `options` names. */
+export function createSession(
+  id: string,
+  options: SessionOptions,
+  partyName?: string,
+  profile?: SessionProfile,
+): Session {
   const { stateOf, memory: { allowed, loaded, found, instructed } = createMemory() } = options;
   return {
     id,
@@ -136,6 +149,8 @@ export function createSession(id: string, options: SessionOptions, partyName?: s
     resourceTools: options.resourceTools === true && options.gateway !== true,
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
+    client: options.client,
+    profile,
     ended: new Cancellation(),
     allowed,
     loaded,

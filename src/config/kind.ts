@@ -229,6 +229,18 @@ export function object<T>(table: Keys<T>): Kind<Partial<T>> {
   };
 }
 
+/** A kind whose values must also pass a test of the whole value. */
+export function complete<T>(kind: Kind<T>, expected: string, passes: (value: T) => boolean): Kind<T> {
+  return {
+    ...kind,
+    expected,
+    check(value, path, report): value is T {
+      if (!kind.check(value, path, report)) return false;
+      return passes(value) || refuse(value, path, this, report);
+    },
+  };
+}
+
 function unusedKeys(table: AnyKeys, value: JsonObject): string[] {
   return [...table.keys()].filter((name) => !Object.hasOwn(value, name));
 }

@@ -56,6 +56,7 @@ import { hostDeferral } from './host-deferral.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkedRoots } from './host-options-check.ts';
+import { type HostProfile, HostProfiles } from './host-profiles.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
 import { HostTransports } from './host-transports.ts';
 
@@ -88,8 +89,8 @@ export class HostCore {
   readonly events: Emitter<HostEvents>;
   /** Reports removed hidden text, once for each server and place. */
   readonly hidden: HiddenReport;
-  /** Warns about a server, once per message. */
-  readonly warnOnce: (server: string, message: string) => void;
+  /** Warns, about a server if one is named; once per message. */
+  readonly warnOnce: (server: string | undefined, message: string) => void;
   /** The session of the host's own calls. */
   readonly session: Session;
 
@@ -102,6 +103,7 @@ export class HostCore {
   readonly searchUsage: SearchUsage | undefined;
   readonly search: Search;
   readonly deferral: () => Deferral;
+  readonly profiles: HostProfiles;
   readonly content: HostContent;
   readonly contact: FirstContact;
   readonly firstLists: FirstLists;
@@ -221,6 +223,7 @@ export class HostCore {
       warn: (message) => this.log(undefined, 'warning', message),
     });
     this.deferral = hostDeferral(this);
+    this.profiles = new HostProfiles(this);
 
     this.pool = new Pool(new HostConnections(this));
     this.work = new SessionWork(new DedicatedConnections(this), {
@@ -290,9 +293,16 @@ export class HostCore {
             roots: checkedRoots(options.roots, this.#rootsFault),
             resourceTools: options.resourceTools ?? this.options.resourceTools,
           };
-    const session = createSession(`${this.idPrefix}s${this.#sessions}`, given, this.#partyName);
+    const { profile } = options;
+    const view = profile === undefined ? undefined : this.#profileFor(profile, options);
+    const session = createSession(`${this.idPrefix}s${this.#sessions}`, given, this.#partyName, view);
     this.work.router.opened(session);
     return session;
+  }
+
+  /** A gateway has checked the profile; if it breaks later, its clients have nothing. */
+  #profileFor(name: string, { gateway }: SessionOptions): HostProfile {
+    return gateway === true ? this.profiles.of(name) : this.profiles.usable(name);
   }
 
   /** Cancels the session's open calls, here and at its servers, then stops its dedicated processes. */
