@@ -61,6 +61,7 @@ export type CommandHost = Pick<
   | 'logout'
   | 'on'
   | 'phases'
+  | 'profiles'
   | 'prompt'
   | 'prompts'
   | 'read'
@@ -72,6 +73,7 @@ export type CommandHost = Pick<
   | 'scan'
   | 'search'
   | 'servers'
+  | 'session'
   | 'tools'
 >;
 

@@ -254,6 +254,8 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
   Call: object(
     { id: text, server: text, tool: text, session: text, at: time },
     {
+      client: { ...text, description: 'The client of the gateway that made it.' },
+      profile: text,
       ref: text,
       ms: milliseconds,
       outcome: { type: 'string', enum: ['ok', 'tool-error', 'error', 'denied', 'cancelled', 'timeout'] },

@@ -18,6 +18,9 @@ export interface CallRecord {
   readonly server: string;
   readonly tool: string;
   readonly session: string;
+  /** The client of a gateway, and its profile. */
+  readonly client?: string;
+  readonly profile?: string;
   /** The caller's own name for it. */
   readonly ref?: string;
   /** Start time, milliseconds since the epoch. */
@@ -62,9 +65,12 @@ export class RecentCalls {
 
   constructor(traffic: Pick<Traffic, 'on'>, clock: Clock) {
     this.#stops = [
-      traffic.on('call.begin', ({ id, server, tool, session, ref }) => {
-        const call = { id, server, tool, session, at: clock.now() };
-        this.#begin(ref === undefined ? call : { ...call, ref });
+      traffic.on('call.begin', ({ id, server, tool, session, client, profile, ref }) => {
+        const call: Kept = { id, server, tool, session, at: clock.now() };
+        if (client !== undefined) call.client = client;
+        if (profile !== undefined) call.profile = profile;
+        if (ref !== undefined) call.ref = ref;
+        this.#begin(call);
       }),
       traffic.on('call.progress', ({ id, ...progress }) => {
         const call = this.#running.get(id);

@@ -135,10 +135,14 @@ export class Callers implements Admission {
     const table = clients();
     if (table.isRefused(name) || book?.isRefused(name))
       return { refusal: `The client ${JSON.stringify(name)} has a problem in the configuration` };
-    const profiles = [table.get(name)?.profile, book?.profileOf(name), only].filter((each) => each !== undefined);
+    const profiles = [table.get(name)?.profile, book?.profileOf(name), only].filter(
+      (each) => each !== undefined,
+    );
     const [profile, ...others] = new Set(profiles);
     if (others.length > 0)
-      return { refusal: `The client ${JSON.stringify(name)} has another profile than ${JSON.stringify(profile)}` };
+      return {
+        refusal: `The client ${JSON.stringify(name)} has another profile than ${JSON.stringify(profile)}`,
+      };
     return { profile };
   }
 

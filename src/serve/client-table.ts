@@ -31,7 +31,9 @@ export class ClientTable {
     this.#settings = settings;
     this.#refused = new Set(settings.brokenClients);
     const clients = Object.entries(settings.clients ?? {});
-    this.tokens = new Map(clients.flatMap(([name, { token }]) => (token === undefined ? [] : [[token.toLowerCase(), name]])));
+    this.tokens = new Map(
+      clients.flatMap(([name, { token }]) => (token === undefined ? [] : [[token.toLowerCase(), name]])),
+    );
     this.local = clients.find(([, { local }]) => local === true)?.[0];
     for (const [at, [name, { claims }]] of clients.entries()) {
       const wanted = Object.entries(claims ?? {}).map(([claim, values]) => [claim, listOf(values)] as const);
@@ -56,7 +58,10 @@ export class ClientTable {
   /** Returns the name of the first client whose claims a token has. */
   byClaims(claims: Claims): string | undefined {
     const { sub } = claims;
-    const candidates = [...(typeof sub === 'string' ? (this.#bySubject.get(sub) ?? []) : []), ...this.#byOthers];
+    const candidates = [
+      ...(typeof sub === 'string' ? (this.#bySubject.get(sub) ?? []) : []),
+      ...this.#byOthers,
+    ];
     const [first] = candidates.filter(({ wanted }) => hasAll(claims, wanted)).sort((a, b) => a.at - b.at);
     return first?.name;
   }

@@ -107,8 +107,9 @@ export class GatewayClient implements ClientHandler {
     const { listWait } = this.#gateway;
     listWait.listed(this.clientConnection, clientInfo.client);
     return (
-      this.view.host.firstLists.tools(listWait.of(clientInfo.client))?.then(() => this.#listTools(clientInfo)) ??
-      this.#listTools(clientInfo)
+      this.view.host.firstLists
+        .tools(listWait.of(clientInfo.client))
+        ?.then(() => this.#listTools(clientInfo)) ?? this.#listTools(clientInfo)
     );
   }
 

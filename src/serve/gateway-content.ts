@@ -104,9 +104,7 @@ export async function watchable(view: GatewayView, uri: unknown, clientInfo: Cli
   return {
     place,
     addressOf: (theirs) =>
-      theirs === place.uri
-        ? uri
-        : view.addresses.addressOf({ server: place.server, uri: theirs }, listing),
+      theirs === place.uri ? uri : view.addresses.addressOf({ server: place.server, uri: theirs }, listing),
   };
 }
 

@@ -122,7 +122,8 @@ export class Gateway implements Backend {
       own: profile === undefined ? this.#own : [],
       repaired: this.#repaired,
     });
-    for (const kind of LISTS) this.#stopListening.push(view.host.on(kind, () => this.#listChanged(view, kind)));
+    for (const kind of LISTS)
+      this.#stopListening.push(view.host.on(kind, () => this.#listChanged(view, kind)));
     this.#views.set(profile, view);
     return view;
   }

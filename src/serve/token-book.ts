@@ -118,7 +118,8 @@ export class TokenBook implements NamedTokens {
     const hashes = new Map<string, string[]>();
     const add = (hash: string, known: Known): void => {
       const other = byHash.get(hash);
-      if (other !== undefined && other.name !== known.name) for (const each of [other, known]) refused.add(each.name);
+      if (other !== undefined && other.name !== known.name)
+        for (const each of [other, known]) refused.add(each.name);
       byHash.set(hash, { ...other, ...known });
       getOrMake(hashes, known.name, () => []).push(hash);
     };
@@ -132,7 +133,9 @@ export class TokenBook implements NamedTokens {
       tokens.flatMap(({ name, profile }) => (profile === undefined ? [] : [[name, profile]])),
     );
     this.#nextExpiry = Math.min(...valid.map(({ expires = Number.POSITIVE_INFINITY }) => expires));
-    this.#rebind(new Map([...hashes].map(([name, all]) => [name, [...all, this.#profiles.get(name) ?? ''].join(' ')])));
+    this.#rebind(
+      new Map([...hashes].map(([name, all]) => [name, [...all, this.#profiles.get(name) ?? ''].join(' ')])),
+    );
   }
 
   #rebind(bindings: ReadonlyMap<string, string>): void {

@@ -17,6 +17,7 @@ import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-fil
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { misuse, wholeNumber } from '../flags.ts';
 import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
+import { checkProfile } from '../known-profile.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
 // Exported here to be in the same bundle, so that the serving code is shipped once.
@@ -30,6 +31,7 @@ These tokens cannot manage Plugboard; the page has its own token, in the file ma
 
 Examples:
   plugboard serve
+  plugboard serve --profile read-only
   plugboard serve --http 7420`;
 
 export const serve: CliCommand = {
@@ -52,6 +54,7 @@ export const serve: CliCommand = {
       .option('--no-workspace', 'do not include it, even if config.json sets "workspace"')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
       .option('--approvals <mode>', 'client: the agent asks its own user (default); enforce: Plugboard asks')
+      .option('--profile <name>', 'serve only the servers, tools and rules of this profile')
       .option('--agent', 'also serve an agent as tools: agent and agent_reply')
       .option('--model <name>', 'model of that agent: provider:name, or <url>#<name>')
       .addHelpText('after', EXAMPLES);
@@ -60,14 +63,16 @@ export const serve: CliCommand = {
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     if (args.length > 0) throw misuse('serve', `Unexpected argument ${JSON.stringify(args[0])}`);
     const approvals = approvalsOf(flags);
+    const profile = textFlag(flags, 'profile');
+    if (profile !== undefined) await checkProfile(context, profile);
     const http = await httpOf(context, flags);
     const workspace = workspaceOf(flags);
     if (flags['agent'] !== true && flags['model'] !== undefined)
       throw misuse('serve', '--model can only be used with --agent');
     if (isShared(context, flags)) {
-      if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
+      if (http === undefined && (await relayed(context, { approvals, profile }, workspace))) return 0;
       if (http !== undefined) {
-        const status = await inDaemon(context, { ...http, approvals }, workspace);
+        const status = await inDaemon(context, { ...http, approvals, profile }, workspace);
         if (status !== undefined) return status;
       }
     }
@@ -77,8 +82,8 @@ export const serve: CliCommand = {
       const tools = agent?.tools ?? [];
       try {
         return await (http === undefined
-          ? onStdio(context, host, { approvals, tools })
-          : onHttp(context, host, { ...http, approvals, tools }));
+          ? onStdio(context, host, { approvals, profile, tools })
+          : onHttp(context, host, { ...http, approvals, profile, tools }));
       } finally {
         await agent?.close();
       }
@@ -98,7 +103,7 @@ function isShared({ env, verbose }: Context, flags: Flags): boolean {
 /** False if the daemon cannot serve this session. */
 async function relayed(
   context: Context,
-  approvals: Approvals,
+  { approvals, profile }: { readonly approvals: Approvals; readonly profile: string | undefined },
   workspace: boolean | undefined,
 ): Promise<boolean> {
   const { cwd, env, home, extra, signal } = context;
@@ -107,7 +112,7 @@ async function relayed(
     home,
     env,
     signal,
-    request: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
+    request: { kind: 'mcp', cwd, env, approvals, profile, workspace, servers: extra },
   });
 }
 
@@ -121,7 +126,7 @@ async function inDaemon(
   await settleInputsFirst(context);
   const tokens = await tokensFor(context, options);
   const { holdHttp } = await import('../../daemon/client/hold-http.ts');
-  const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse, token } = options;
+  const { host, port = DEFAULT_PORT, approvals = 'client', profile, issuer, legacySse, token } = options;
   const held = await holdHttp({
     home,
     env,
@@ -136,6 +141,7 @@ async function inDaemon(
         host,
         port,
         approvals,
+        profile,
         token,
         namedTokens: options.takesNamed,
         manageToken: tokens.manage.token,
