@@ -1,6 +1,7 @@
 /** Compiles a profile of `config.json`: which servers and tools its clients have, and the rules for their calls. */
 
 import picomatch from 'picomatch';
+import { plainName } from '../catalog/tool-names.ts';
 import type { Budget, Permissions, Profile, ProfileSearch, Settings } from '../config/entry.ts';
 import type { ProfileChain } from '../config/profiles.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
@@ -17,6 +18,8 @@ export interface ClientProfile {
   readonly budgets: readonly Budget[];
   /** True if the clients have a tool. */
   offers(server: string, names: Spellings): boolean;
+  /** False if the clients have no tool of a server, whatever its tools are called. */
+  mayOffer(server: string): boolean;
   /** True if the clients have a whole server: its resources, prompts, extensions, instructions and log messages. */
   offersAll(server: string): boolean;
   /** True if a tool is listed without a search. */
@@ -47,6 +50,8 @@ export function compileProfile(chain: ProfileChain, settings: Settings): ClientP
     search,
     budgets: chain.flatMap(({ budgets = [] }) => budgets),
     offers: isOffered,
+    mayOffer: (server) =>
+      hasServer(server) && lists.every((rules) => rules.some((rule) => mayMatch(rule, server))),
     offersAll: (server) =>
       getOrMake(
         whole,
@@ -70,6 +75,18 @@ function serverMatcher(glob: string): (server: string) => boolean {
   if (glob === '*') return () => true;
   const matches = picomatch(glob, { dot: true });
   return (server) => server === glob || matches(server);
+}
+
+const LONG_PREFIX = 'mcp__';
+/** Negations, and everything from the first character with a meaning in globs. */
+const GLOB = /[*?[\](){}!@+\\].*$/s;
+
+/** False if the text before a rule's first wildcard belongs to another server. */
+function mayMatch(rule: string, server: string): boolean {
+  const short = rule.startsWith(LONG_PREFIX) ? rule.slice(LONG_PREFIX.length) : rule;
+  const literal = short.replace(GLOB, '');
+  const prefix = plainName(server, '', 'gateway');
+  return literal.startsWith(prefix) || prefix.startsWith(literal);
 }
 
 /** Joins the rules of the settings and of the chain; undefined if there are none. */

@@ -52,7 +52,7 @@ const COMMANDS = [
   ['trust', SAFETY, 'review and approve the servers of a project'],
   ['token', SAFETY, 'create, list and revoke tokens for agents that connect over HTTP'],
   ['profile', SAFETY, 'list and show the profiles of clients, and try a call in one'],
-  ['audit', SAFETY, 'show which client called which tool, and how it ended'],
+  ['audit', SAFETY, 'show which client called which tool, and how it ended', { hasServerFlag: true }],
   ['chat', SERVING, 'chat with your own model, with all of these tools'],
   ['serve', SERVING, 'serve all servers as one MCP server, for any agent'],
   ['dashboard', SERVING, 'open the dashboard with servers, calls and questions in a browser'],

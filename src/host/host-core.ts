@@ -297,6 +297,7 @@ export class HostCore {
     const view = profile === undefined ? undefined : this.#profileFor(profile, options);
     const session = createSession(`${this.idPrefix}s${this.#sessions}`, given, this.#partyName, view);
     this.work.router.opened(session);
+    this.profiles.opened(session);
     return session;
   }
 
@@ -315,6 +316,7 @@ export class HostCore {
     this.openQuestions.withdraw((question) => question.session === id, reason);
     this.logDemand.end(session);
     this.work.router.end(session);
+    this.profiles.ended(session);
   }
 
   /** Sends roots-changed notifications to the servers that the session uses. */

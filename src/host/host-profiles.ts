@@ -4,6 +4,7 @@
  */
 
 import { type ClientProfile, compileProfile, emptyProfile } from '../call/client-profile.ts';
+import type { Session } from '../call/session.ts';
 import type { SessionProfile } from '../call/session-view.ts';
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
@@ -30,6 +31,8 @@ export class HostProfiles {
   readonly #core: HostCore;
   readonly #known = new Map<string, HostProfile>();
   readonly #events = new Emitter<ProfileEvents>();
+  /** Open sessions by client. */
+  readonly #sessions = new Map<string, number>();
 
   constructor(core: HostCore) {
     this.#core = core;
@@ -41,6 +44,22 @@ export class HostProfiles {
     const { settings, unreadable } = config;
     // Restrictions of clients are in a file that cannot be read.
     return unreadable.includes(home.config) && settings.clients === undefined ? UNKNOWN_CLIENTS : settings;
+  }
+
+  /** Returns the number of open sessions of each client. */
+  sessions(): ReadonlyMap<string, number> {
+    return new Map(this.#sessions);
+  }
+
+  opened({ client }: Pick<Session, 'client'>): void {
+    if (client !== undefined) this.#sessions.set(client, (this.#sessions.get(client) ?? 0) + 1);
+  }
+
+  ended({ client }: Pick<Session, 'client'>): void {
+    if (client === undefined) return;
+    const left = (this.#sessions.get(client) ?? 0) - 1;
+    if (left > 0) this.#sessions.set(client, left);
+    else this.#sessions.delete(client);
   }
 
   /** Names of the profiles in the configuration, usable or not. */
@@ -167,6 +186,11 @@ export class HostProfile implements SessionProfile {
 
   offersAll(server: string): boolean {
     return this.#current.offersAll(server);
+  }
+
+  /** False if the clients have no tool of a server, whatever its tools are called. */
+  mayOffer(server: string): boolean {
+    return this.#current.mayOffer(server);
   }
 
   /** True if the clients have at least one tool of a server, or all of it. */

@@ -50,6 +50,15 @@ export interface ServerStats {
   readonly recent: readonly number[];
 }
 
+/** Counts of the calls of one client that are still kept. */
+export interface ClientCalls {
+  readonly calls: number;
+  readonly running: number;
+  readonly failed: number;
+  /** Start of the newest, milliseconds since the epoch. */
+  readonly last: number;
+}
+
 export class RecentCalls {
   /**
    * A ring buffer in the order in which calls began. Deleting the oldest key of a map instead would walk over all
@@ -83,6 +92,23 @@ export class RecentCalls {
   /** Returns the calls, newest first. */
   list(limit: number): readonly CallRecord[] {
     return this.#inOrder().slice(-limit).reverse();
+  }
+
+  /** Returns the counts of the kept calls of each client. */
+  byClient(): ReadonlyMap<string, ClientCalls> {
+    const calls = groupBy(this.#inOrder(), ({ client }) => client ?? '');
+    calls.delete('');
+    return new Map(
+      [...calls].map(([client, own]) => [
+        client,
+        {
+          calls: own.length,
+          running: own.filter(({ outcome }) => outcome === undefined).length,
+          failed: own.filter(({ outcome }) => outcome !== undefined && outcome !== 'ok').length,
+          last: own.at(-1)?.at ?? 0,
+        },
+      ]),
+    );
   }
 
   stats(host: Pick<Host, 'servers' | 'tools'>): readonly ServerStats[] {

@@ -83,7 +83,7 @@ class ProfiledLists implements ServedLists {
   }
 
   tools(listWait: Parameters<ServedLists['tools']>[0]): ReturnType<ServedLists['tools']> {
-    return this.#lists.tools(listWait, (server) => this.#profile.offersSome(server));
+    return this.#lists.tools(listWait, (server) => this.#profile.mayOffer(server));
   }
 
   resources(listWait: Parameters<ServedLists['resources']>[0]): ReturnType<ServedLists['resources']> {

@@ -511,7 +511,7 @@ it('SRV-9: at least 200 probes were made; docs/isolation.md lists them (to fix: 
 
 const HEAD = `# What a client can learn outside of its profile
 
-<count> probes by a client whose [profile](profiles.md) has three of six servers, one of them with one tool only. During the probes the hidden servers log,
+<count> probes by a client whose [profile](profiles.md) has three of seven servers, one of them with one tool only. During the probes the hidden servers log,
 change their lists and work for another client; one of them never finishes its start and one fails. Each answer is compared with that of
 a gateway that has no hidden servers: both are the same, and no byte of a hidden server arrives. This page is written by the run:
 [test/serve/isolation.test.ts](../test/serve/isolation.test.ts) (\`npx vitest run test/serve/isolation.test.ts --update\` writes it).
