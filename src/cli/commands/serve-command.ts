@@ -1,10 +1,12 @@
 /** `plugboard serve`: serves all configured servers as one MCP server, for any agent. */
 
 import type { AgentTools } from '../../chat/agent-tools.ts';
+import type { Settings } from '../../config/entry.ts';
 import { loadConfig } from '../../config/load.ts';
 import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
 import { allowsDaemon } from '../../daemon/protocol/daemon-place.ts';
 import { checkReach } from '../../endpoint/listen-http.ts';
+import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
@@ -175,12 +177,25 @@ async function agentTools(
     hostOptions,
     model,
     env,
-    profiles: async () => (await loadConfig({ cwd, home })).settings.profiles ?? {},
+    profiles: async () => usableProfiles((await loadConfig({ cwd, home })).settings),
     roots: async () => {
       const { projectRoot, settings } = await loadConfig({ cwd, home });
       return [projectRoot, ...(settings.agentRoots ?? [])];
     },
   });
+}
+
+/** A profile with a problem is an error of every thread: the default one must not be replaced by no restrictions. */
+function usableProfiles({ profiles = {}, brokenProfiles = [] }: Settings): NonNullable<Settings['profiles']> {
+  const [broken] = brokenProfiles.filter((name) => !Object.hasOwn(profiles, name));
+  if (broken === undefined) return profiles;
+  throw new PlugboardError(
+    'CONFIG_INVALID',
+    `The profile ${JSON.stringify(broken)} in config.json has a problem`,
+    {
+      hint: 'Run plugboard profile list to see it.',
+    },
+  );
 }
 
 async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {
