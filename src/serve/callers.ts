@@ -5,11 +5,11 @@
  * profile are unknown in every other, even for the same token.
  */
 
+import type { Settings } from '../config/entry.ts';
 import type { Admission, Caller, Refusal } from '../endpoint/guard.ts';
 import type { HostProfiles } from '../host/host-profiles.ts';
 import { attempt } from '../lib/attempt.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
-import { getOrMake } from '../lib/get-or-make.ts';
 import { type ClientTable, clientTables } from './client-table.ts';
 import type { TokenBook } from './token-book.ts';
 
@@ -70,6 +70,17 @@ export interface CallersOptions {
   readonly report: (message: string) => void;
 }
 
+/** The last decision on a client, which is valid for one version of the configuration and of the tokens. */
+interface Issued {
+  readonly owner: string;
+  readonly path: string;
+  readonly settings: Settings;
+  readonly tokens: number;
+  readonly principal: string;
+  /** Other principals of the client: at other addresses, or of other subjects. */
+  readonly others: ReadonlySet<string>;
+}
+
 type Verdict = { readonly profile: string | undefined } | { readonly refusal: string };
 
 interface CallerEvents {
@@ -81,7 +92,7 @@ export class Callers implements Admission {
   readonly #events = new Emitter<CallerEvents>();
   readonly #stops: readonly Unsubscribe[];
   /** Principals in use, by the name of the client in the configuration. */
-  readonly #issued = new Map<string, Set<string>>();
+  readonly #issued = new Map<string, Issued>();
 
   constructor(options: CallersOptions) {
     this.#options = options;
@@ -94,22 +105,11 @@ export class Callers implements Admission {
 
   /** Returns the principal of a client at an address; undefined if nothing is served there. */
   admit(caller: Caller, path: string): string | Refusal | undefined {
-    const address = addressOf(path);
-    if (address === undefined) return undefined;
     const name = this.#nameOf(caller);
-    const verdict = this.#verdictOn(name);
-    if ('refusal' in verdict) return this.#refused(name, verdict.refusal);
-    const { profile = address.profile } = verdict;
-    // The same for a profile that exists and for one that does not.
-    if (address.profile !== undefined && address.profile !== profile)
-      return { status: 403, message: 'This token is not valid at this address' };
-    const problem = profile === undefined ? undefined : this.#options.profiles.problemOf(profile);
-    if (problem !== undefined && verdict.profile === undefined)
-      return { status: 404, message: 'No profile is served at this address' };
-    if (problem !== undefined) return this.#refused(name, problem.message);
-    const principal = principalText({ owner: caller.principal, client: name, profile });
-    getOrMake(this.#issued, name, () => new Set<string>()).add(principal);
-    return principal;
+    const known = this.#issued.get(name);
+    return known !== undefined && this.#isCurrent(known, caller, path)
+      ? known.principal
+      : this.#decide(name, caller, path);
   }
 
   bindingOf(principal: string): string {
@@ -123,6 +123,43 @@ export class Callers implements Admission {
   close(): void {
     for (const stop of this.#stops) stop();
     this.#events.clear();
+  }
+
+  #isCurrent(known: Issued, { principal }: Caller, path: string): boolean {
+    const { profiles, book } = this.#options;
+    return (
+      known.owner === principal &&
+      known.path === path &&
+      known.settings === profiles.settings &&
+      known.tokens === (book?.version ?? 0)
+    );
+  }
+
+  #decide(name: string, caller: Caller, path: string): string | Refusal | undefined {
+    const address = addressOf(path);
+    if (address === undefined) return undefined;
+    const verdict = this.#verdictOn(name);
+    if ('refusal' in verdict) return this.#refused(name, verdict.refusal);
+    const { profile = address.profile } = verdict;
+    // The same for a profile that exists and for one that does not.
+    if (address.profile !== undefined && address.profile !== profile)
+      return { status: 403, message: 'This token is not valid at this address' };
+    const problem = profile === undefined ? undefined : this.#options.profiles.problemOf(profile);
+    if (problem !== undefined && verdict.profile === undefined)
+      return { status: 404, message: 'No profile is served at this address' };
+    if (problem !== undefined) return this.#refused(name, problem.message);
+    const principal = principalText({ owner: caller.principal, client: name, profile });
+    const { profiles, book } = this.#options;
+    const before = principalsOf(this.#issued.get(name)).filter((each) => each !== principal);
+    this.#issued.set(name, {
+      owner: caller.principal,
+      path,
+      settings: profiles.settings,
+      tokens: book?.version ?? 0,
+      principal,
+      others: before.length === 0 ? NONE : new Set(before),
+    });
+    return principal;
   }
 
   #nameOf({ principal, client }: Caller): string {
@@ -153,27 +190,38 @@ export class Callers implements Admission {
   }
 
   #end(name: string): void {
-    const principals = this.#issued.get(name) ?? [];
+    const principals = principalsOf(this.#issued.get(name));
     this.#issued.delete(name);
     for (const principal of principals) this.#events.emit('ended', principal);
   }
 
   /** Ends the clients whose profile is another one now, or cannot be used. */
   #recheck(): void {
-    for (const [name, principals] of this.#issued) {
+    for (const [name, issued] of [...this.#issued]) {
       const verdict = this.#verdictOn(name);
-      for (const principal of principals) {
+      const isKept = (principal: string): boolean => {
         const { profile } = parsePrincipal(principal);
-        const isKept =
+        return (
           !('refusal' in verdict) &&
           (verdict.profile === undefined || verdict.profile === profile) &&
-          (profile === undefined || this.#options.profiles.problemOf(profile) === undefined);
-        if (isKept) continue;
-        principals.delete(principal);
-        this.#events.emit('ended', principal);
-      }
+          (profile === undefined || this.#options.profiles.problemOf(profile) === undefined)
+        );
+      };
+      const principals = principalsOf(issued);
+      const ended = principals.filter((principal) => !isKept(principal));
+      if (ended.length === 0) continue;
+      const [principal, ...others] = principals.filter(isKept);
+      if (principal === undefined) this.#issued.delete(name);
+      else this.#issued.set(name, { ...issued, path: '', principal, others: new Set(others) });
+      for (const each of ended) this.#events.emit('ended', each);
     }
   }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function principalsOf(issued: Issued | undefined): readonly string[] {
+  return issued === undefined ? [] : [issued.principal, ...issued.others];
 }
 
 /** `/mcp`, or `/mcp/<profile>`. */

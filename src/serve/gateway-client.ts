@@ -17,7 +17,6 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import { serverMeta, withoutReserved } from './attribution.ts';
-import { parsePrincipal } from './callers.ts';
 import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import { ClientTasks } from './client-tasks.ts';
 import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts';
@@ -255,10 +254,11 @@ export class GatewayClient implements ClientHandler {
 
   session(): ServedSession {
     if (this.#session === undefined) {
-      this.#session = this.view.host.session({
+      this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
-        client: this.#client,
+        client: this.#gateway.principalOf(this.clientConnection).client,
+        profile: this.view.profile,
         // Stateless requests are separated by their principal, as far as it was authenticated.
         stateOf: this.clientConnection.isStateless
           ? { principal: `${this.#gateway.id} ${this.clientConnection.principal}` }
@@ -293,11 +293,6 @@ export class GatewayClient implements ClientHandler {
         offer: (file) => outputs.offer(file, principal),
         note: (text) => repaired(server ?? tool, `result of ${tool}`, text),
       });
-  }
-
-  /** The name of the client, for events and the audit log. */
-  get #client(): string {
-    return parsePrincipal(this.clientConnection.principal).client;
   }
 
   #canBeAsked(): boolean {

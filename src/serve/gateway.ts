@@ -16,7 +16,7 @@ import type { HostEvents } from '../host/host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { readVersion } from '../lib/version.ts';
-import { parsePrincipal } from './callers.ts';
+import { type Principal, parsePrincipal } from './callers.ts';
 import type { QuestionQueue } from './client-questions.ts';
 import { ClientListWait } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
@@ -65,6 +65,7 @@ export class Gateway implements Backend {
   /** Changed lists, and the views that they changed in, until the clients are notified. */
   readonly #changed = new Map<GatewayView, Set<ListKind>>();
   readonly #stopListening: (() => void)[];
+  #lastPrincipal: { readonly text: string; readonly parsed: Principal } | undefined;
   #closing = false;
 
   constructor(host: ServedHost, options: GatewayOptions = {}) {
@@ -95,15 +96,22 @@ export class Gateway implements Backend {
    * the client's profile cannot be used.
    */
   ready(principal: string): Promise<void> | undefined {
-    const { profile } = parsePrincipal(principal);
+    const { profile } = this.principalOf({ principal });
     if (profile !== undefined && this.host.profiles.problemOf(profile) !== undefined)
       return Promise.reject(unusableProfile());
     const { host } = this.viewOf(profile);
     return host.hasRequired() ? host.requiredReady('all') : undefined;
   }
 
+  /** Returns the parts of a client's principal; the last one is kept, because a request needs it several times. */
+  principalOf({ principal }: Pick<ClientConnection, 'principal'>): Principal {
+    if (this.#lastPrincipal?.text !== principal)
+      this.#lastPrincipal = { text: principal, parsed: parsePrincipal(principal) };
+    return this.#lastPrincipal.parsed;
+  }
+
   handlerFor(clientConnection: ClientConnection): ClientHandler {
-    const { profile } = parsePrincipal(clientConnection.principal);
+    const { profile } = this.principalOf(clientConnection);
     return new GatewayClient(this, this.viewOf(profile), clientConnection);
   }
 
@@ -129,7 +137,7 @@ export class Gateway implements Backend {
   }
 
   checkCall(headers: IncomingHttpHeaders, call: Params, principal: string): void {
-    this.viewOf(parsePrincipal(principal).profile).checkCall(headers, call);
+    this.viewOf(this.principalOf({ principal }).profile).checkCall(headers, call);
   }
 
   enter(session: string, client: GatewayClient): void {

@@ -47,6 +47,8 @@ export class TokenBook implements NamedTokens {
   #profiles: ReadonlyMap<string, string> = new Map();
   /** The valid tokens and the profile of each name at the last check, as a text that changes with them. */
   #bindings: ReadonlyMap<string, string> = new Map();
+  /** Changes with the tokens. */
+  version = 0;
   /** When the next token expires. */
   #nextExpiry = Number.POSITIVE_INFINITY;
 
@@ -111,6 +113,7 @@ export class TokenBook implements NamedTokens {
   }
 
   #index(): void {
+    this.version += 1;
     const { tokens, revoked } = this.#content;
     const now = this.#clock.now();
     const byHash = new Map<string, Known>();
