@@ -46,17 +46,18 @@ export class HostProfiles {
     return unreadable.includes(home.config) && settings.clients === undefined ? UNKNOWN_CLIENTS : settings;
   }
 
-  /** Returns the number of open sessions of each client. */
+  /** Returns the number of open sessions of each client; those of one request are not counted. */
   sessions(): ReadonlyMap<string, number> {
     return new Map(this.#sessions);
   }
 
-  opened({ client }: Pick<Session, 'client'>): void {
-    if (client !== undefined) this.#sessions.set(client, (this.#sessions.get(client) ?? 0) + 1);
+  opened({ client, isStateless }: Pick<Session, 'client' | 'isStateless'>): void {
+    if (client !== undefined && !isStateless)
+      this.#sessions.set(client, (this.#sessions.get(client) ?? 0) + 1);
   }
 
-  ended({ client }: Pick<Session, 'client'>): void {
-    if (client === undefined) return;
+  ended({ client, isStateless }: Pick<Session, 'client' | 'isStateless'>): void {
+    if (client === undefined || isStateless) return;
     const left = (this.#sessions.get(client) ?? 0) - 1;
     if (left > 0) this.#sessions.set(client, left);
     else this.#sessions.delete(client);

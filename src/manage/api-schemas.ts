@@ -271,7 +271,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
         ...list({ enum: ['token', 'claims', 'local'] }),
         description: 'Empty for a client without an entry.',
       },
-      sessions: { ...count, description: 'Open now; a request without a session is one while it runs.' },
+      sessions: { ...count, description: 'Open now; clients of 2026-07-28 over HTTP have none.' },
       calls: { ...count, description: 'Of the calls that are still kept.' },
       running: count,
       failed: count,
