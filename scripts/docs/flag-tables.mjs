@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { rows } from '../../dist/cli/command-table.js';
-import { declareProgram } from '../../dist/cli/program.js';
+import { declareProgram, declareServerFlag } from '../../dist/cli/program.js';
 import { table } from './table.mjs';
 
 /** For every command that has more than two flags of its own; one or two are told in a sentence. */
@@ -14,7 +14,7 @@ export async function flagTables() {
       return [`flags of ${row.name}`, command.options];
     }),
   );
-  const global = ['global flags', declareProgram('', () => {}).options];
+  const global = ['global flags', declareServerFlag(declareProgram('', () => {})).options];
   return Object.fromEntries([...commands, global].map(([name, options]) => [name, flagTable(options)]));
 }
 

@@ -17,6 +17,7 @@ import type { PathPlace } from '../policy/value-spellings.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
+import { settingsFor } from './session-view.ts';
 
 export interface ContentAction {
   readonly server: string;
@@ -86,7 +87,7 @@ export async function approveContent(
   { owner, place }: ContentOrigin,
 ): Promise<void> {
   const { server, kind, name, mayAsk, signal } = action;
-  const { permissions = {} } = context.settings();
+  const { permissions = {} } = settingsFor(context, session);
   const denial = contentDenial(permissions, server);
   if (denial !== undefined) throw denial;
   const what = kind === 'extension' ? 'request' : kind;

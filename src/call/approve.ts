@@ -23,6 +23,7 @@ import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
 import { namesOf, resolvedCall, settingsIn } from './resolved-call.ts';
 import type { Session } from './session.ts';
+import { approvalsFor, settingsFor } from './session-view.ts';
 
 export const approve: Stage = (context, next) => (call) => {
   const { tool, connection } = resolvedCall(call);
@@ -30,7 +31,7 @@ export const approve: Stage = (context, next) => (call) => {
     tool,
     spec: connection.spec,
     names: namesOf(context, call),
-    settings: context.settings(),
+    settings: settingsFor(context, call.session),
     sessionAllows: call.session.allowed,
     alwaysAllows: context.approvals.always,
     arguments: call.arguments,
@@ -49,7 +50,7 @@ export const approve: Stage = (context, next) => (call) => {
       call.decision = decision.reason;
       return Promise.reject(denied(call, decision.reason));
     case 'ask':
-      if (call.session.approvals === 'client' && !decision.explicit) {
+      if (approvalsFor(call.session) === 'client' && !decision.explicit) {
         call.decision = 'asked by the caller';
         return next(call);
       }
@@ -68,15 +69,18 @@ export interface ApprovalState {
   readonly decision: 'allow' | 'ask' | 'deny';
   /** One sentence. */
   readonly reason: string;
+  /** The rule that decided, if one did. */
+  readonly rule?: string;
 }
 
 /** Returns the decision on a call of a session, without a question. */
 export function approvalState(judged: Judged, approvals: 'enforce' | 'client'): ApprovalState {
   const decision = decisionOn(judged);
-  const { reason } = decision;
-  if (decision.kind === 'deny') return { decision: 'deny', reason };
+  const { reason, rule } = decision;
+  const why = rule === undefined ? { reason } : { reason, rule };
+  if (decision.kind === 'deny') return { decision: 'deny', ...why };
   const isAsked = decision.kind === 'ask' && (decision.explicit || approvals === 'enforce');
-  return { decision: isAsked ? 'ask' : 'allow', reason };
+  return { decision: isAsked ? 'ask' : 'allow', ...why };
 }
 
 export interface Judged {
@@ -230,7 +234,7 @@ export async function approveOwn(
   projectDir: string,
 ): Promise<void> {
   const names = ownNames(tool);
-  const { permissions = {}, defaults } = context.settings();
+  const { permissions = {}, defaults } = settingsFor(context, session);
   const decision = decideApproval({
     names,
     approval: defaults?.approval ?? 'auto',
@@ -244,7 +248,7 @@ export async function approveOwn(
   if (decision.kind === 'pass') return;
   if (decision.kind === 'deny')
     throw new PlugboardError('DENIED', `${tool} was not called: ${decision.reason}`);
-  if (session.approvals === 'client' && !decision.explicit) return;
+  if (approvalsFor(session) === 'client' && !decision.explicit) return;
   const { reason, rule: askRule } = decision;
   const granted = await askPerson(context, session, {
     request: {

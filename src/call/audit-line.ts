@@ -18,6 +18,9 @@ export interface AuditedCall {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly session: string;
+  /** The client of the session, and its profile, if it has them. */
+  readonly client?: string | undefined;
+  readonly profile?: string | undefined;
   readonly server: string;
   readonly tool: string;
   readonly decision: string;
@@ -42,24 +45,34 @@ export function createAuditLine(): AuditLine {
   const whoOf = createWhoText(quoted);
   return {
     shapeOf: (args) => shapeText(args, quoted),
-    lineOf({ at, session, server, tool, decision, rule, outcome, ms, code, bytes }, shape) {
-      const who = whoOf(session, server, tool);
+    lineOf(call, shape) {
+      const { at, decision, rule, outcome, ms, code, bytes } = call;
       const why = rule === undefined ? quoted(decision) : `${quoted(decision)},"rule":${quoted(rule)}`;
       const how = `"arguments":${shape},"decision":${why},"outcome":"${outcome}","ms":${ms}`;
       const failed = code === undefined ? '' : `,"code":"${code}"`;
-      return `{"time":"${timeOf(at)}",${who},${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
+      return `{"time":"${timeOf(at)}",${whoOf(call)},${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
     },
   };
 }
 
 /** The fields that say who called what; kept for the next call, which is mostly of the same tool. */
-function createWhoText(quoted: Quoted): (session: string, server: string, tool: string) => string {
-  let [lastSession, lastServer, lastTool, text] = ['', '', '', ''];
-  return (session, server, tool) => {
-    if (text === '' || session !== lastSession || server !== lastServer || tool !== lastTool) {
-      [lastSession, lastServer, lastTool] = [session, server, tool];
-      text = `"session":${quoted(session)},"server":${quoted(server)},"tool":${quoted(tool)}`;
+function createWhoText(quoted: Quoted): (call: AuditedCall) => string {
+  let last: AuditedCall | undefined;
+  let text = '';
+  return (call) => {
+    const { session, client, profile, server, tool } = call;
+    const isSame =
+      session === last?.session &&
+      server === last.server &&
+      tool === last.tool &&
+      client === last.client &&
+      profile === last.profile;
+    if (!isSame) {
+      const named = client === undefined ? '' : `,"client":${quoted(client)}`;
+      const viewed = profile === undefined ? '' : `,"profile":${quoted(profile)}`;
+      text = `"session":${quoted(session)}${named}${viewed},"server":${quoted(server)},"tool":${quoted(tool)}`;
     }
+    last = call;
     return text;
   };
 }

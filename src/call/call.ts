@@ -103,12 +103,15 @@ export interface Call extends CallOptions {
 
 /** Events of calls: their begin, progress and end. */
 export interface CallEvents {
-  /** `{ id, server, tool, session, ref? }`; `ref` is the caller's own name for the call. */
+  /** `{ id, server, tool, session, client?, profile?, ref? }`; `ref` is the caller's own name for the call. */
   readonly 'call.begin': {
     readonly id: string;
     readonly server: string;
     readonly tool: string;
     readonly session: string;
+    /** The client of a gateway, and its profile. */
+    readonly client?: string;
+    readonly profile?: string;
     readonly ref?: string;
   };
   /** `{ id, arguments }`: as given, right after `call.begin`; not in the audit log or the management API. */
@@ -195,8 +198,8 @@ export interface CallContext {
   /** Loaded by the first call, not at every start. */
   argumentChecker(): Promise<ArgumentChecker>;
   connection(server: string, session: Session): Connection | undefined;
-  /** Returns why the server that a name begins with has no tools to call, if that is known. */
-  absenceOf(name: string): PlugboardError | undefined;
+  /** Returns why the server that a name begins with has no tools to call, if the session may know that. */
+  absenceOf(name: string, session: Session): PlugboardError | undefined;
   /**
    * Rereads the list of the server that an unknown name begins with, connecting it first if it is idle; undefined:
    * the tool is known not to exist.

@@ -18,6 +18,7 @@ import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { ForwardedTask, followCall } from './call-tasks.ts';
 import { resolvedCall } from './resolved-call.ts';
+import { snapshotFor } from './session-view.ts';
 import type { ServerWork } from './session-work.ts';
 
 export const invoke: Stage = (context) => (call) => {
@@ -90,7 +91,7 @@ async function sendAgain(context: CallContext, call: Call, error: unknown): Prom
   switch (decision) {
     case 'reread tools':
       await connection.reread();
-      return send(context, call, newest(context, tool));
+      return send(context, call, newest(context, call, tool));
     case 'open urls':
       await openUrlsFirst(context, call, error);
       return send(context, call, tool);
@@ -102,15 +103,15 @@ async function sendAgain(context: CallContext, call: Call, error: unknown): Prom
 }
 
 /** Returns the same tool of the same server with its current definition; never another one that took its name (F33). */
-function newest(context: CallContext, tool: Tool): Tool {
-  const now = context.catalog.snapshot.find(tool.name);
+function newest(context: CallContext, { session }: Call, tool: Tool): Tool {
+  const now = snapshotFor(context, session).find(tool.name);
   return now?.server === tool.server && now.tool === tool.tool ? now : tool;
 }
 
 function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
   const { connection, entry } = resolvedCall(call);
   // Asking a person and waiting for a turn take time, during which the tool may have changed.
-  const held = context.catalog.snapshot.findHeld(tool.name);
+  const held = snapshotFor(context, call.session).findHeld(tool.name);
   if (held?.server === tool.server && held.tool === tool.tool)
     return Promise.reject(pinChanged(tool.server, tool.tool));
   const settings = context.settings();

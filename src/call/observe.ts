@@ -2,9 +2,11 @@
 
 import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import { ticksOf } from '../lib/clock.ts';
-import type { Call, CallContext, Handler, Stage } from './call.ts';
+import type { Call, CallContext, CallEvents, Handler, Stage } from './call.ts';
 import { toolOf } from './resolved-call.ts';
 import type { ShapedResult } from './shape.ts';
+
+type Begun = { -readonly [Key in keyof CallEvents['call.begin']]: CallEvents['call.begin'][Key] };
 
 export const observe: Stage = (context, next) => (call) => {
   const started = { at: context.clock.now(), ticks: ticksOf(context.clock) };
@@ -12,8 +14,11 @@ export const observe: Stage = (context, next) => (call) => {
   const tool = toolOf(call);
   const { events } = context;
   if (events.has('call.begin')) {
-    const begun = { id, server: tool.server, tool: tool.tool, session: session.id };
-    events.emit('call.begin', ref === undefined ? begun : { ...begun, ref });
+    const begun: Begun = { id, server: tool.server, tool: tool.tool, session: session.id };
+    if (session.client !== undefined) begun.client = session.client;
+    if (session.profile !== undefined) begun.profile = session.profile.name;
+    if (ref !== undefined) begun.ref = ref;
+    events.emit('call.begin', begun);
   }
   if (events.has('call.arguments')) events.emit('call.arguments', { id, arguments: call.arguments });
   const ended = (result: ShapedResult): ShapedResult => {
@@ -55,6 +60,8 @@ function end(
     {
       at: started.at,
       session: call.session.id,
+      client: call.session.client,
+      profile: call.session.profile?.name,
       server: tool.server,
       tool: tool.tool,
       decision: call.decision ?? 'none',

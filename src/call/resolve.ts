@@ -12,6 +12,7 @@ import { whileOpen } from '../lib/cancellation.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
+import { deferralFor, snapshotFor } from './session-view.ts';
 
 const MAX_SIMILAR = 3;
 
@@ -24,7 +25,7 @@ export const resolve: Stage = (context, next) => (call) => {
 
 /** Returns the tool of the call's name, if its session may use it. */
 function offered(context: CallContext, { name, session }: Call): Tool | undefined {
-  const snapshot = context.catalog.snapshot;
+  const snapshot = snapshotFor(context, session);
   const tool = snapshot.find(name);
   if (tool === undefined || session.offers === undefined) return tool;
   return session.offers(tool.server, snapshot.ruleNames(tool).assigned) ? tool : undefined;
@@ -35,7 +36,7 @@ function offered(context: CallContext, { name, session }: Call): Tool | undefine
  * unknown.
  */
 async function relistAndResolve(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
-  const isHeld = context.catalog.snapshot.findHeld(call.name) !== undefined;
+  const isHeld = snapshotFor(context, call.session).findHeld(call.name) !== undefined;
   const relisted = isHeld ? undefined : context.relist(String(call.name), call.session);
   if (relisted !== undefined)
     await whileOpen(call, call.session.ended, (signal) => abortable(relisted, signal));
@@ -46,15 +47,15 @@ async function relistAndResolve(context: CallContext, call: Call, next: Handler)
 
 /** Returns the most specific known reason why there is no tool to call. */
 function refusal(context: CallContext, call: Call): PlugboardError {
-  const held = context.catalog.snapshot.findHeld(call.name);
+  const held = snapshotFor(context, call.session).findHeld(call.name);
   if (held !== undefined) return pinChanged(held.server, held.tool);
-  const absent = context.absenceOf(String(call.name));
+  const absent = context.absenceOf(String(call.name), call.session);
   if (absent !== undefined) return absent;
   const close = similarNames(context, call);
   const hint =
     close.length > 0
       ? `Did you mean ${close.join(' or ')}?`
-      : context.deferral().searchTool === undefined
+      : deferralFor(context, call.session).searchTool === undefined
         ? 'List the tools again: they change as servers start and stop.'
         : `Find it with ${TOOL_SEARCH}.`;
   const name = JSON.stringify(String(call.name));
@@ -83,7 +84,7 @@ function resolved(context: CallContext, call: Call, tool: Tool, next: Handler): 
 /** Returns names that the caller can use, most likely first: other prefixes, the tool's own name alone, and typos. */
 function similarNames(context: CallContext, { name: given, session }: Call): readonly string[] {
   const name = String(given);
-  const snapshot = context.catalog.snapshot;
+  const snapshot = snapshotFor(context, session);
   const { offers } = session;
   const tools =
     offers === undefined

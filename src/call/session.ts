@@ -7,6 +7,7 @@ import { Cancellation } from '../lib/cancellation.ts';
 import type { ListEntry } from '../lib/linked-list.ts';
 import type { BudgetAccount, SessionBudgets } from '../policy/budgets.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
+import type { SessionProfile } from './session-view.ts';
 
 /** The call that needs an approval, as `approve` gets it. */
 export interface ApprovalRequest {
@@ -77,6 +78,10 @@ export interface SessionOptions extends Questioned {
    * of the process, share one count; days and hours survive a restart.
    */
   readonly budgets?: SessionBudgets | undefined;
+  /** The name of the client, for events and the audit log. */
+  readonly client?: string | undefined;
+  /** The profile in `config.json` whose servers, tools and rules the session has; default: all of them. */
+  readonly profile?: string | undefined;
   /** @internal The memory of an ended session that this one continues; default: a new one. */
   readonly memory?: SessionMemory | undefined;
 }
@@ -114,6 +119,9 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly canBeAsked: (() => boolean) | undefined;
   /** Counts its calls; undefined if it has no budgets. */
   readonly account: BudgetAccount | undefined;
+  readonly client: string | undefined;
+  /** Undefined: everything. */
+  readonly profile: SessionProfile | undefined;
   /** Cancelled when the session ends: all its open work ends too. */
   readonly ended: Cancellation;
   /** Its entry among the open sessions of its host. */
@@ -128,12 +136,13 @@ export function partyOf(session: Session): Party {
   return session.partyName ?? session;
 }
 
-/** `partyName`: for sessions without `stateOf`; `account`: for their `budgets`. */
+/** `partyName`: for sessions without `stateOf`; `account`: for their `budgets`; `profile`: the one that `options` names. */
 export function createSession(
   id: string,
   options: SessionOptions,
   partyName?: string,
   account?: BudgetAccount,
+  profile?: SessionProfile,
 ): Session {
   const { stateOf, memory: { allowed, loaded, found, instructed } = createMemory() } = options;
   return {
@@ -153,6 +162,8 @@ export function createSession(
     gateway: options.gateway ?? false,
     canBeAsked: options.canBeAsked,
     account,
+    client: options.client,
+    profile,
     ended: new Cancellation(),
     opened: undefined,
     allowed,

@@ -11,6 +11,8 @@ import { PlugboardError } from '../errors.ts';
 import { isReadOnly } from './approve.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
+import type { Session } from './session.ts';
+import { deferralFor, offersContent, searchFor, snapshotFor } from './session-view.ts';
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
@@ -20,7 +22,7 @@ const MAX_SEARCHED = 1_000;
 const MAX_INSTRUCTIONS_CHARS = 8_192;
 
 export const toolSearch: Stage = (context, next) => (call) =>
-  call.name === TOOL_SEARCH && context.deferral().searchTool !== undefined
+  call.name === TOOL_SEARCH && deferralFor(context, call.session).searchTool !== undefined
     ? searched(context, call)
     : next(call);
 
@@ -49,7 +51,7 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   if (!session.gateway && call.viaCallTool !== true) {
     return definitions(found, 'they can be called by name now.', about);
   }
-  const named = session.gateway ? withGatewayNames(context, found) : found;
+  const named = session.gateway ? withGatewayNames(context, session, found) : found;
   const example = `{"name":${JSON.stringify(named[0]?.name)},"arguments":{…}}`;
   const howToCall = `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`;
   if (!session.gateway) return definitions(named, howToCall, about);
@@ -64,13 +66,16 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
  */
 function newInstructions(
   context: CallContext,
-  { session: { instructed } }: Call,
+  { session }: Call,
   found: readonly Tool[],
 ): readonly Instructions[] {
-  const { direct } = context.deferral();
+  const { instructed } = session;
+  const { direct } = deferralFor(context, session);
   const given: Instructions[] = [];
   let chars = 0;
   for (const server of new Set(found.map((tool) => tool.server))) {
+    // They may name tools that the session does not have.
+    if (!offersContent(session, server)) continue;
     const text = context.catalog.listing(server)?.instructions;
     if (text === undefined || text.trim() === '' || instructed.get(server) === text) continue;
     // Servers with directly listed tools are in the instructions from the start.
@@ -85,19 +90,20 @@ function newInstructions(
 
 async function offeredTools(
   context: CallContext,
-  { session: { offers } }: Call,
+  { session }: Call,
   query: string,
   wanted: number,
 ): Promise<readonly Tool[]> {
-  const hits = await context.search(query, offers === undefined ? wanted : MAX_SEARCHED);
+  const { offers } = session;
+  const hits = await searchFor(context, session)(query, offers === undefined ? wanted : MAX_SEARCHED);
   const tools = hits.map(({ tool }) => tool);
   if (offers === undefined) return tools;
-  const snapshot = context.catalog.snapshot;
+  const snapshot = snapshotFor(context, session);
   return tools.filter((tool) => offers(tool.server, snapshot.ruleNames(tool).assigned)).slice(0, wanted);
 }
 
-function withGatewayNames(context: CallContext, found: readonly Tool[]): readonly Tool[] {
-  const snapshot = context.catalog.snapshot;
+function withGatewayNames(context: CallContext, session: Session, found: readonly Tool[]): readonly Tool[] {
+  const snapshot = snapshotFor(context, session);
   return found.map((tool) => ({
     ...tool,
     name: snapshot.nameOf(tool, context.gatewayNaming) ?? tool.name,

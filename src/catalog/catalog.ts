@@ -59,6 +59,11 @@ export interface Snapshot {
   nameOf(tool: ToolKey, form: NameForm): string | undefined;
   /** Returns the names that permission rules are matched against. */
   ruleNames(tool: ToolKey): RuleNames;
+  /**
+   * Returns the same catalog as if the other tools did not exist: names are unique among its own tools only. Rules
+   * match the names of the whole catalog.
+   */
+  narrowed(offers: (tool: ToolKey) => boolean): Snapshot;
 }
 
 /** Parses a raw list; an invalid tool is omitted with its reason and does not affect others (F56). */
@@ -118,6 +123,7 @@ export class Catalog {
   /** Caches cleaned definitions across snapshots. */
   readonly #presented = new WeakMap<AcceptedTool, CleanedTool>();
   #version = 0;
+  #narrowed = 0;
   #snapshot: Snapshot | undefined;
 
   readonly #hidden: HiddenReport | undefined;
@@ -184,11 +190,15 @@ export class Catalog {
     this.#snapshot = undefined;
   }
 
-  #build(): Snapshot {
+  /** `within`: the snapshot to narrow, and the tools that it keeps. */
+  #build(within?: Narrowing): Snapshot {
     const servers = [...this.#servers].sort(([a], [b]) => compare(a, b));
-    const keys = servers.flatMap(([server, { listing }]) =>
-      [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
-    );
+    const isKept = (key: ToolKey): boolean => within?.offers(key) ?? true;
+    const keys = servers
+      .flatMap(([server, { listing }]) =>
+        [...listing.tools, ...(listing.held ?? [])].map((tool) => ({ server, tool: tool.name })),
+      )
+      .filter(isKept);
     // Named before filtering, so that hiding a tool does not rename others.
     const tables = new Map<NameForm, NameTable>();
     const tableOf: TableOf = (form) =>
@@ -202,7 +212,12 @@ export class Catalog {
       for (const accepted of [...listing.tools].sort((a, b) => compare(a.name, b.name))) {
         const name = own.nameOf(server, accepted.name);
         if (name === undefined || byName.has(name) || !passes(accepted.name)) continue;
-        const tool = { name, server, ...this.#cleaned(server, accepted), ...executionOf(listing, accepted) };
+        const whole = within?.whole.find(name);
+        // The same object if the name is the same: results are cached by it.
+        const tool =
+          whole?.server === server && whole.tool === accepted.name && whole.name === name
+            ? whole
+            : { name, server, ...this.#cleaned(server, accepted), ...executionOf(listing, accepted) };
         tools.push(tool);
         byName.set(name, tool);
       }
@@ -225,16 +240,30 @@ export class Catalog {
       return tool;
     };
     const rules = new WeakMap<ToolKey, RuleNames>();
-    return {
-      version: this.#version,
+    const snapshot: Snapshot = {
+      version: within === undefined ? this.#version : this.#nextNarrowed(),
       tools,
       find,
       findHeld: (name) =>
         heldByName.size === 0 ? undefined : (heldByName.get(name) ?? heldByName.get(respelled(name))),
       nameOf: ({ server, tool }, form) => tableOf(form).nameOf(server, tool),
-      ruleNames: (key) => getOrMake(rules, key, () => new ToolRuleNames(key, tableOf)),
+      ruleNames:
+        within?.whole.ruleNames ?? ((key) => getOrMake(rules, key, () => new ToolRuleNames(key, tableOf))),
+      narrowed: (offers) => this.#build({ whole: snapshot, offers }),
     };
+    return snapshot;
   }
+
+  /** Narrowed snapshots have versions of their own: two of the same catalog differ. */
+  #nextNarrowed(): number {
+    this.#narrowed += 1;
+    return this.#narrowed;
+  }
+}
+
+interface Narrowing {
+  readonly whole: Snapshot;
+  readonly offers: (tool: ToolKey) => boolean;
 }
 
 /** Returns the name table of a form, created on first use: most hosts need one. */

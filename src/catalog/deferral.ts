@@ -44,8 +44,8 @@ export interface Deferral {
 export interface DeferralOptions {
   readonly mode: ToolSearchMode;
   readonly contextTokens: number;
-  /** Servers whose tools are always given directly. */
-  readonly alwaysLoad: (server: string) => boolean;
+  /** True for tools that are always given directly. */
+  readonly alwaysLoad: (server: string, tool: Tool) => boolean;
   /** True if the caller may use the tool (default: all). */
   readonly offers?: (tool: Tool) => boolean;
 }
@@ -95,7 +95,7 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
   const tools = all.every(isForModel) ? all : all.filter(isForModel);
   const appTools = tools === all ? [] : all.filter((tool) => !isForModel(tool));
   const definitionTokens = tools.reduce((sum, tool) => sum + definitionCost(tool), 0);
-  const candidates = tools.filter((tool) => !alwaysLoad(tool.server));
+  const candidates = tools.filter((tool) => !alwaysLoad(tool.server, tool));
   const on = typeof mode === 'boolean' ? mode : definitionTokens > (contextTokens * shareOf(mode)) / 100;
   if (!on || candidates.length === 0) {
     const none = { searchTool: undefined, gatewaySearchTool: undefined };
@@ -103,7 +103,7 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
   }
   const found = listing(candidates);
   return {
-    direct: tools.filter((tool) => alwaysLoad(tool.server)),
+    direct: tools.filter((tool) => alwaysLoad(tool.server, tool)),
     appTools,
     deferred: new Map(candidates.map((tool) => [toolId(tool), { ...tool, deferred: true }])),
     searchTool: searchTool(found, 'with how to call them'),

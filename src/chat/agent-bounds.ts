@@ -10,7 +10,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentProfile } from '../config/entry.ts';
+import type { Profile } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { defined } from '../lib/defined.ts';
 import { isInside } from '../lib/inside.ts';
@@ -23,7 +23,7 @@ const DEFAULT_PROFILE = 'default';
 export interface AgentBoundsOptions {
   /** The model that the person gave to the gateway. */
   readonly model: string;
-  readonly profiles: () => Promise<Readonly<Record<string, AgentProfile>>>;
+  readonly profiles: () => Promise<Readonly<Record<string, Profile>>>;
   /** Folders that threads may work in, including their subfolders. */
   readonly roots: () => Promise<readonly string[]>;
 }
@@ -35,6 +35,8 @@ export interface BoundSettings extends Omit<ThreadSettings, 'tools' | 'profile' 
   readonly cwd: string | undefined;
   /** A tool must match each of these lists. */
   readonly tools: readonly (readonly string[])[];
+  /** The profile whose servers and rules apply, if it has any. */
+  readonly profile?: string;
 }
 
 export class AgentBounds {
@@ -58,6 +60,7 @@ export class AgentBounds {
       tools: [profile.tools, tools].filter((list) => list !== undefined),
       approvalPolicy: [profile.approvalPolicy, approvalPolicy].includes('never') ? 'never' : 'ask',
       sandbox: [profile.sandbox, sandbox].includes('read-only') ? 'read-only' : 'inherit',
+      ...(restricts(profile) ? { profile: asked.profile ?? DEFAULT_PROFILE } : {}),
       ...defined({
         contextTokens: least(profile.contextTokens, contextTokens),
         maxSteps: least(profile.maxSteps, maxSteps),
@@ -89,11 +92,7 @@ export class AgentBounds {
   }
 
   /** Accepts a profile's name, or exactly the text the person configured: a url from the caller is never opened. */
-  #model(
-    asked: string | undefined,
-    profile: AgentProfile,
-    profiles: Readonly<Record<string, AgentProfile>>,
-  ): string {
+  #model(asked: string | undefined, profile: Profile, profiles: Readonly<Record<string, Profile>>): string {
     const own = profile.model ?? this.#options.model;
     if (asked === undefined) return own;
     const named = Object.hasOwn(profiles, asked) ? profiles[asked]?.model : undefined;
@@ -114,10 +113,12 @@ export class AgentBounds {
   }
 }
 
-function profileOf(
-  profiles: Readonly<Record<string, AgentProfile>>,
-  asked: string | undefined,
-): AgentProfile {
+/** True if a profile has restrictions of clients, which apply to the threads of an agent too. */
+function restricts({ extends: base, servers, rules }: Profile): boolean {
+  return base !== undefined || servers !== undefined || rules !== undefined;
+}
+
+function profileOf(profiles: Readonly<Record<string, Profile>>, asked: string | undefined): Profile {
   const name = asked ?? DEFAULT_PROFILE;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;

@@ -93,9 +93,10 @@ export class Threads {
           approvals: 'enforce',
           stateOf: { principal: `thread ${id}` },
           memory: this.#memoryOf(id),
+          profile: settings.profile,
         });
         try {
-          return await work(agentHost(host, session, settings.tools));
+          return await work(agentHost(host, session, settings));
         } finally {
           session.end();
         }
@@ -142,7 +143,11 @@ export class Threads {
 }
 
 /** Wraps a session of a host for an agent, with only the tools that it may use. */
-function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools']): AgentHost {
+function agentHost(
+  host: Host,
+  session: HostSession,
+  { tools: globs, profile }: Pick<BoundSettings, 'tools' | 'profile'>,
+): AgentHost {
   const lists = globs.map((list) => list.map((rule) => toolMatcher(rule, 'allow')));
   const isAllowed = (name: string): boolean => {
     const spellings = session.spellings(name) ?? { long: [name], short: [] };
@@ -161,7 +166,7 @@ function agentHost(host: Host, session: HostSession, globs: BoundSettings['tools
     },
     on: (event, listener) => host.on(event, listener),
     expand: (text, options) => session.expand(text, options, allowsServer),
-    instructions: () => host.instructions(),
+    instructions: () => (profile === undefined ? host : session).instructions(),
     definitionTokens: () => host.definitionTokens(),
   };
 }

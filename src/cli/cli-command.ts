@@ -47,6 +47,8 @@ export interface CommandRow {
   readonly alias?: string;
   readonly group: string;
   readonly summary: string;
+  /** Has a flag `--server` of its own instead of the global one. */
+  readonly hasServerFlag?: true;
   /** For programs rather than people: documented, but not in the list of commands. */
   readonly hidden?: true;
   load(): Promise<CliCommand>;

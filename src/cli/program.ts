@@ -42,9 +42,11 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   let printed = '';
   let typed: Command | undefined;
   let chosen: Command | undefined;
-  const program = declareProgram(ownArgv.some(isVersionFlag) ? invocation.version() : '', (text) => {
+  const print = (text: string): void => {
     printed += text;
-  });
+  };
+  const program = declareProgram(ownArgv.some(isVersionFlag) ? invocation.version() : '', print);
+  if (row?.hasServerFlag !== true) declareServerFlag(program);
   program.configureOutput({
     getOutHelpWidth: () => (output.json ? undefined : output.columns) ?? DEFAULT_COLUMNS,
   });
@@ -128,17 +130,21 @@ export function declareProgram(version: string, print: (text: string) => void): 
     .option('--json', 'print one JSON document on stdout')
     .option('--cwd <dir>', 'run as if started in this folder')
     .option('--verbose', 'print debug output to stderr')
-    .option(
-      '--server <name=…>',
-      'add a server for this run only (repeatable): name=url or "name=command args…"',
-      collect,
-    )
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help')
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .configureOutput({ writeOut: print, writeErr: print, outputError: () => {} })
     .configureHelp(HELP_LAYOUT);
+}
+
+/** Declares the global flag `--server`, for commands that have no flag of this name. */
+export function declareServerFlag(program: Command): Command {
+  return program.option(
+    '--server <name=…>',
+    'add a server for this run only (repeatable): name=url or "name=command args…"',
+    collect,
+  );
 }
 
 const EXAMPLES = `

@@ -108,6 +108,8 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     isHeld: (server, tool) => host.isHeld(server, tool),
     prepareCall: (server, tool) => host.prepareCall(server, tool),
     phases: (name) => host.phases(name),
+    profiles: host.profiles,
+    session: (options) => host.session(options),
     scan: (name) => host.scan(name),
     login: host.login.bind(host),
     logout: (name) => host.logout(name),

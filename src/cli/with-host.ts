@@ -64,6 +64,7 @@ export type CommandHost = Pick<
   | 'on'
   | 'phases'
   | 'prepareCall'
+  | 'profiles'
   | 'prompt'
   | 'prompts'
   | 'read'
@@ -75,6 +76,7 @@ export type CommandHost = Pick<
   | 'scan'
   | 'search'
   | 'servers'
+  | 'session'
   | 'tools'
 >;
 

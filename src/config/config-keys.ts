@@ -7,18 +7,21 @@
 
 import { isRecord } from '../lib/json.ts';
 import type {
-  AgentProfile,
   Budget,
+  ClientSetting,
   EntryBase,
   InputDefinition,
   Limits,
   OAuthDetails,
   Permissions,
   PluginSetting,
+  Profile,
+  ProfileSearch,
   RemoteEntry,
   ServerSwitch,
   Settings,
   StdioEntry,
+  ToolSearchSetting,
   ToolSettings,
   WorkspaceSettings,
 } from './entry.ts';
@@ -122,7 +125,8 @@ interface SharedMembers extends EntryBase {
 export type EntryMembers = StdioMembers & RemoteMembers & SharedMembers;
 
 /** The settings as written: a plugin may lack its path, and a budget may be invalid. */
-export interface SettingsMembers extends Omit<Settings, 'inputs' | 'plugins' | 'projects' | 'budgets'> {
+export interface SettingsMembers
+  extends Omit<Settings, 'inputs' | 'plugins' | 'projects' | 'budgets' | 'brokenProfiles' | 'brokenClients'> {
   /** Each is checked by `validBudgets`. */
   readonly budgets?: readonly unknown[];
   readonly inputs?: readonly InputDefinition[];
@@ -412,6 +416,89 @@ export const BUDGETS: Kind<readonly unknown[]> = {
 export function validBudgets(written: readonly unknown[]): readonly Budget[] {
   return written.filter((each) => budget.check(each, [], () => {}));
 }
+const toolSearchMode: Kind<ToolSearchSetting> = either(
+  flag,
+  pattern<'auto' | `auto:${number}`>('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$'),
+);
+
+/** The keys of rules for calls. */
+export const RULE_KEYS: Keys<Permissions> = keys<Permissions>({
+  allow: { kind: rules('allow'), description: 'Calls of your own servers that are never asked about.' },
+  ask: { kind: rules('ask'), description: 'Calls that are always asked about; wins over allow.' },
+  readOnly: {
+    kind: rules('readOnly'),
+    description: 'Calls of your own servers that only read, whatever their annotations are.',
+  },
+  deny: { kind: rules('deny'), description: 'Calls that are refused; wins over everything.' },
+});
+
+const RULES: Kind<Permissions> = object(RULE_KEYS);
+
+/** The keys of one profile. */
+export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
+  extends: { kind: word, description: 'Another profile, whose restrictions apply too.' },
+  servers: { kind: list(word, 'server names or globs'), description: 'Only these servers, as globs.' },
+  tools: {
+    kind: globs,
+    description: 'Only these tools, as globs of server__tool or mcp__server__tool.',
+  },
+  rules: { kind: RULES, description: 'Rules for calls of its clients, in addition to `permissions`.' },
+  approvals: {
+    kind: oneOf('client', 'enforce'),
+    description: 'Who asks about calls: the agent its own user, or Plugboard too; as `serve --approvals`.',
+  },
+  search: {
+    kind: either(
+      toolSearchMode,
+      object(
+        keys<ProfileSearch>({
+          mode: { kind: toolSearchMode, description: 'As `toolSearch`.' },
+          alwaysLoad: { kind: globs, description: 'Tools that are listed without a search, as globs.' },
+        }),
+      ),
+    ),
+    description: 'Whether its clients find tools by search, and which are always listed.',
+    default: '`toolSearch`',
+  },
+  budgets: { kind: list(budget, 'budgets'), description: 'How much each of its clients may call.' },
+  model: { kind: word, description: 'The model, as `chat --model` takes it.' },
+  contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
+  maxSteps: { kind: positive(1_000), description: 'Requests to the model in one turn.' },
+  approvalPolicy: {
+    kind: oneOf('ask', 'never'),
+    description: 'Whether calls that need approval are asked about, or refused.',
+  },
+  sandbox: {
+    kind: oneOf('inherit', 'read-only'),
+    description: 'As each entry sets it, or all stdio servers read-only and without network.',
+  },
+  baseInstructions: { kind: word, description: 'In place of our first words to the model.' },
+  developerInstructions: { kind: word, description: 'In addition to them.' },
+  compactPrompt: { kind: word, description: 'How the model is asked for a summary.' },
+});
+
+/** The keys of one client. */
+export const CLIENT_KEYS: Keys<ClientSetting> = keys<ClientSetting>({
+  token: {
+    kind: pattern('a SHA-256 hash of 64 hexadecimal digits', '^[0-9a-fA-F]{64}$'),
+    description: 'Recognised by this token: its SHA-256, in hex.',
+  },
+  claims: {
+    kind: record(either(word, list(word, 'strings')), 'an object of claims by name'),
+    description: 'Recognised by a token of the issuer that has each of these claims, with one of the values.',
+  },
+  local: {
+    kind: flag,
+    description: 'Recognised as the user of this machine: over stdio, or without a token.',
+  },
+  profile: { kind: word, description: 'Its profile.', default: 'everything' },
+});
+
+/** As the names of tokens; `token` and `local` are other clients. */
+const CLIENT_NAME: Kind<string> = pattern(
+  'up to 64 letters, digits, dots, dashes and underscores, and not "token" or "local"',
+  '^(?!(?:token|local)$)[A-Za-z0-9][\\w.-]{0,63}$',
+);
 
 /** The settings in `config.json`, apart from servers. */
 export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
@@ -426,17 +513,7 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     description: 'Limits of every server that does not set its own.',
   },
   permissions: {
-    kind: object(
-      keys<Permissions>({
-        allow: { kind: rules('allow'), description: 'Calls of your own servers that are never asked about.' },
-        ask: { kind: rules('ask'), description: 'Calls that are always asked about; wins over allow.' },
-        readOnly: {
-          kind: rules('readOnly'),
-          description: 'Calls of your own servers that only read, whatever their annotations are.',
-        },
-        deny: { kind: rules('deny'), description: 'Calls that are refused; wins over everything.' },
-      }),
-    ),
+    kind: RULES,
     description:
       'Rules for calls, as globs of server__tool or mcp__server__tool, with conditions on arguments; see rules.md.',
   },
@@ -445,10 +522,7 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     description: 'Limits on calls and on tokens of results, for all clients together; see calls.md.',
   },
   toolSearch: {
-    kind: either(
-      flag,
-      pattern<'auto' | `auto:${number}`>('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$'),
-    ),
+    kind: toolSearchMode,
     description: 'Whether tools are found by search instead of being listed.',
     default: '"auto"',
   },
@@ -490,32 +564,13 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     default: DEFAULT_DAEMON_IDLE_MS,
   },
   profiles: {
-    kind: record(
-      object(
-        keys<AgentProfile>({
-          model: { kind: word, description: 'The model, as `chat --model` takes it.' },
-          contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
-          maxSteps: { kind: positive(1_000), description: 'Requests to the model in one turn.' },
-          tools: {
-            kind: globs,
-            description: 'Only these tools, as globs of server__tool or mcp__server__tool.',
-          },
-          approvalPolicy: {
-            kind: oneOf('ask', 'never'),
-            description: 'Whether calls that need approval are asked about, or refused.',
-          },
-          sandbox: {
-            kind: oneOf('inherit', 'read-only'),
-            description: 'As each entry sets it, or all stdio servers read-only and without network.',
-          },
-          baseInstructions: { kind: word, description: 'In place of our first words to the model.' },
-          developerInstructions: { kind: word, description: 'In addition to them.' },
-          compactPrompt: { kind: word, description: 'How the model is asked for a summary.' },
-        }),
-      ),
-      'an object of profiles by name',
-    ),
-    description: 'Named settings for `serve --agent`: arguments of a call can only be stricter.',
+    kind: record(object(PROFILE_KEYS), 'an object of profiles by name'),
+    description:
+      'Named views of the gateway, see profiles.md; and named settings for `serve --agent`, where arguments of a call can only be stricter.',
+  },
+  clients: {
+    kind: record(object(CLIENT_KEYS), 'an object of clients by name', CLIENT_NAME),
+    description: 'Clients of the gateway: how each is recognised, and its profile; see profiles.md.',
   },
   agentRoots: {
     kind: list(pattern('an absolute path', '^(?:/|~(?:/|$)|[A-Za-z]:[\\\\/])'), 'folders'),

@@ -270,6 +270,38 @@ export interface AgentProfile {
   readonly compactPrompt?: string;
 }
 
+export type ToolSearchSetting = boolean | 'auto' | `auto:${number}`;
+
+/** How the clients of a profile find tools. */
+export interface ProfileSearch {
+  readonly mode?: ToolSearchSetting;
+  /** Tools that are listed without a search, as globs. */
+  readonly alwaysLoad?: readonly string[];
+}
+
+/** A profile: the view and the rights of the clients that have it, and the settings of an agent that is a tool. */
+export interface Profile extends AgentProfile {
+  /** The profile whose restrictions apply too. */
+  readonly extends?: string;
+  /** Only these servers, as globs. */
+  readonly servers?: readonly string[];
+  readonly rules?: Permissions;
+  readonly approvals?: 'client' | 'enforce';
+  readonly search?: ToolSearchSetting | ProfileSearch;
+  readonly budgets?: readonly Budget[];
+}
+
+/** A client of the gateway: how it is recognised, and its profile. */
+export interface ClientSetting {
+  /** SHA-256 of its token, in hex. */
+  readonly token?: string;
+  /** Claims that the token of an issuer must have: each one, with one of these values. */
+  readonly claims?: Readonly<Record<string, string | readonly string[]>>;
+  /** The user of this machine: over stdio, and over HTTP without a token. */
+  readonly local?: boolean;
+  readonly profile?: string;
+}
+
 /** The settings of `config.json`, apart from its servers. */
 export interface Settings {
   readonly inputs?: unknown;
@@ -277,7 +309,7 @@ export interface Settings {
   readonly permissions?: Permissions;
   /** Limits for all clients together. */
   readonly budgets?: readonly Budget[];
-  readonly toolSearch?: boolean | 'auto' | `auto:${number}`;
+  readonly toolSearch?: ToolSearchSetting;
   /** Whether searches learn from the tools that are called after them; default true. */
   readonly searchLearning?: boolean;
   /** How long lists wait for servers that are contacted for the first time. */
@@ -288,7 +320,12 @@ export interface Settings {
   readonly daemon?: boolean;
   /** How long the daemon runs without sessions. */
   readonly daemonIdleMs?: number;
-  readonly profiles?: Readonly<Record<string, AgentProfile>>;
+  readonly profiles?: Readonly<Record<string, Profile>>;
+  /** Profiles with a problem: their clients are refused. */
+  readonly brokenProfiles?: readonly string[];
+  readonly clients?: Readonly<Record<string, ClientSetting>>;
+  /** Clients with a problem: they are refused. */
+  readonly brokenClients?: readonly string[];
   /** Folders in which threads of `serve --agent` may work, besides the project of the gateway. */
   readonly agentRoots?: readonly string[];
   readonly plugins?: Readonly<Record<string, PluginSetting>>;

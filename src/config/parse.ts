@@ -33,6 +33,7 @@ import { IN_PROCESS_KEY, IN_THIS_PROCESS, isInProcessFactory, isInProcessServer 
 import { choice, membersOf, object, validMembers } from './kind.ts';
 import { otherAgentsHint, reportOtherAgentsKey } from './other-agents-keys.ts';
 import { dropPrivileges } from './privileges.ts';
+import { checkProfiles, EVERY_CLIENT } from './profiles.ts';
 import { isForeign, type Scope } from './scopes.ts';
 import { remoteTypeOf, transportTypes } from './transport-kinds.ts';
 
@@ -233,12 +234,43 @@ export function parseSettings(value: JsonObject): ParsedSettings {
   const faults: Fault[] = [];
   const report: Report = (fault) => faults.push(fault);
   const unused = CONFIG_FILE_KEYS.filter((name) => !Object.hasOwn(value, name));
-  const { plugins, budgets, ...rest } = validMembers(SETTINGS_KEYS, value, report, (name) => {
+  const { profiles, clients, ...others } = value;
+  const { plugins, budgets, ...valid } = validMembers(SETTINGS_KEYS, others, report, (name) => {
     if (!CONFIG_FILE_KEYS.includes(name)) reportTypo(name, [], unused, report);
   });
-  const settings = budgets === undefined ? rest : { ...rest, budgets: validBudgets(budgets) };
-  if (plugins === undefined) return { settings, faults };
-  return { settings: { ...settings, plugins: withPath(plugins, report) }, faults };
+  const rest = budgets === undefined ? valid : { ...valid, budgets: validBudgets(budgets) };
+  const withPlugins = plugins === undefined ? rest : { ...rest, plugins: withPath(plugins, report) };
+  if (profiles === undefined && clients === undefined) return { settings: withPlugins, faults };
+  const named = memberByMember('profiles', profiles, report);
+  const known = memberByMember('clients', clients, report);
+  const checked = checkProfiles({
+    ...withPlugins,
+    ...(profiles === undefined ? {} : { profiles: named.valid, brokenProfiles: named.broken }),
+    ...(clients === undefined ? {} : { clients: known.valid, brokenClients: known.broken }),
+  });
+  return { settings: checked.settings, faults: [...faults, ...checked.faults] };
+}
+
+/** Validates each member of a setting alone, so that an invalid one does not invalidate the others. */
+function memberByMember<Name extends 'profiles' | 'clients'>(
+  name: Name,
+  value: unknown,
+  report: Report,
+): { readonly valid: NonNullable<Settings[Name]>; readonly broken: readonly string[] } {
+  const kind = SETTINGS_KEYS.get(name)?.kind;
+  const members = isRecord(value) ? Object.entries(value) : [];
+  if (value !== undefined && !isRecord(value)) {
+    kind?.check(value, [name], report);
+    return { valid: {}, broken: [EVERY_CLIENT] };
+  }
+  // Unknown keys are reported with their consequence, by `checkProfiles`.
+  const fatal: Report = (fault) => fault.fatal && report(fault);
+  const [valid, broken] = [new Map<string, unknown>(), [] as string[]];
+  for (const [key, member] of members)
+    if (kind?.check({ [key]: member }, [name], fatal) === true) valid.set(key, member);
+    else broken.push(key);
+  // Each member was checked by the kind of the setting.
+  return { valid: Object.fromEntries(valid) as unknown as NonNullable<Settings[Name]>, broken };
 }
 
 /** A plugin without a folder must not invalidate the others. */

@@ -27,11 +27,11 @@ export interface Backend {
    * Resolves when a client on stdio may be served; rejects with the reason if it may not. Undefined: it may be served
    * now.
    */
-  ready?(): Promise<void> | undefined;
+  ready?(principal: string): Promise<void> | undefined;
   /** Creates the handler of one client; called once for each front. */
   handlerFor(client: ClientConnection): ClientHandler;
-  /** Throws an RpcFailure if a modern call's headers contradict its arguments. */
-  checkCall?(headers: IncomingHttpHeaders, call: Params): void;
+  /** Throws an RpcFailure if the headers of a principal's modern call contradict its arguments. */
+  checkCall?(headers: IncomingHttpHeaders, call: Params, principal: string): void;
   /** Converts an error of the work to the error that a client receives. */
   failureOf(thrown: unknown, era: Era): RpcFailure;
   /** Lets running work finish within a time limit, then cancels it. May be called twice. */

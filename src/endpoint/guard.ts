@@ -12,7 +12,7 @@ export function isLoopback(host: string): boolean {
 /** Verifies tokens issued by another party, such as an authorization server. */
 export interface TokenVerifier {
   /** Returns the principal of a token; undefined if it is not valid here. */
-  principalOf(token: string): Promise<string | undefined>;
+  principalOf(token: string): Promise<string | Caller | undefined>;
   /** The path on this server of the metadata that names the issuer. */
   readonly metadataPath: string;
   /** The metadata's address as clients reach it, if known; else it is derived from the Host that they send. */
@@ -33,13 +33,31 @@ export interface NamedTokens {
   onEnd(listener: (name: string) => void): () => void;
 }
 
+/** An authenticated client. */
+export interface Caller {
+  /** Data of one principal is never shown to another. */
+  readonly principal: string;
+  /** The name of the client in the configuration, if it is another one. */
+  readonly client?: string | undefined;
+}
+
+/** Decides what an authenticated client may use, and when that ends. */
+export interface Admission {
+  /** Returns the principal of a client at an address; undefined if nothing is served there. */
+  admit(caller: Caller, path: string): string | Refusal | undefined;
+  /** As `bindingOf` of named tokens, for a principal. */
+  bindingOf(principal: string): string;
+  /** Called with each principal whose work must end, until the returned function is called. */
+  onEnd(listener: (principal: string) => void): () => void;
+}
+
 export interface Refusal {
-  readonly status: 401 | 403;
+  readonly status: 401 | 403 | 404;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type AuthResult = Refusal | { readonly principal: string };
+export type AuthResult = Refusal | Caller;
 
 export interface GuardOptions {
   /** Whether we listen on the loopback interface only: then our Host names are known. */
@@ -109,7 +127,7 @@ export class Guard {
   async #verified(verifier: TokenVerifier, headers: IncomingHttpHeaders): Promise<AuthResult> {
     const token = bearerOf(headers.authorization ?? '');
     const principal = token === undefined ? undefined : await verifier.principalOf(token);
-    if (principal !== undefined) return { principal };
+    if (principal !== undefined) return typeof principal === 'string' ? { principal } : principal;
     const metadata = verifier.metadataUrl ?? urlBelowHost(headers, verifier.metadataPath);
     const challenge = [
       ...(metadata === undefined ? [] : [`resource_metadata="${metadata}"`]),

@@ -127,7 +127,7 @@ export class McpEndpoint {
     try {
       const given = isRecord(params) ? params : {};
       checkHeaders(request.headers, method, given);
-      if (method === 'tools/call') this.#backend.checkCall?.(request.headers, given);
+      if (method === 'tools/call') this.#backend.checkCall?.(request.headers, given, principal);
     } catch (thrown) {
       answerFailure(response, id, thrown);
       return;

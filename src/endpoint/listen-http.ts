@@ -11,7 +11,14 @@ import type { AddressInfo } from 'node:net';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import type { Backend, Served } from './backend.ts';
-import { type AuthResult, Guard, isLoopback, type NamedTokens, type TokenVerifier } from './guard.ts';
+import {
+  type Admission,
+  type AuthResult,
+  Guard,
+  isLoopback,
+  type NamedTokens,
+  type TokenVerifier,
+} from './guard.ts';
 import { McpEndpoint, refuse } from './http-mcp.ts';
 import { LegacySse } from './http-sse.ts';
 import { endWith } from './response-stream.ts';
@@ -40,6 +47,8 @@ export interface ListenOptions {
   readonly token?: string | undefined;
   /** If given, these are accepted too; the work of one of them ends with it. */
   readonly named?: NamedTokens | undefined;
+  /** Decides what an authenticated client may use; default: everything, at `/mcp`. */
+  readonly admission?: Admission | undefined;
   /** Message for requests without a valid token. */
   readonly needed?: string | undefined;
   /** If given, tokens that it verifies are accepted. */
@@ -81,18 +90,18 @@ export function checkReach(
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
-  const { token, named, needed, verifier, mounted, sessionStorage } = options;
+  const { token, named, needed, verifier, mounted, sessionStorage, admission = open(named) } = options;
   const guard = new Guard({ local, token, named, needed, verifier });
-  const bindingOf = (principal: string): string => named?.bindingOf(principal) || (token ?? '');
+  const bindingOf = (principal: string): string => admission.bindingOf(principal) || (token ?? '');
   const records = sessionStorage && new SessionRecords(sessionStorage, bindingOf);
   const endpoint = new McpEndpoint(backend, records);
   const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
-  const stopWatching = named?.onEnd((name) => {
+  const stopWatching = admission.onEnd((name) => {
     endpoint.dismiss(name);
     sse?.dismiss(name);
     backend.suspended.dismiss(name, new PlugboardError('CANCELLED', 'The token of this client has ended'));
   });
-  const doors: Doors = { guard, backend, endpoint, sse, verifier, mounted };
+  const doors: Doors = { guard, admission, backend, endpoint, sse, verifier, mounted };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -109,7 +118,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   try {
     port = await listen(server, name.replace(/^\[|\]$/g, ''), options.port);
   } catch (error) {
-    stopWatching?.();
+    stopWatching();
     await endpoint.close();
     mounted?.close();
     await backend.close();
@@ -123,7 +132,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     server.close();
-    stopWatching?.();
+    stopWatching();
     mounted?.close();
     await backend.close();
     // Responses of this tick still have to be written, and then sent.
@@ -163,6 +172,7 @@ async function drained(server: HttpServer, closed: Promise<void>): Promise<void>
 
 interface Doors {
   readonly guard: Guard;
+  readonly admission: Admission;
   readonly backend: Backend;
   readonly endpoint: McpEndpoint;
   readonly sse: LegacySse | undefined;
@@ -200,14 +210,25 @@ function enter(
   response: ServerResponse,
   path: string,
   verdict: AuthResult,
-  { endpoint, sse }: Doors,
+  { admission, endpoint, sse }: Doors,
 ): void {
-  if (!('principal' in verdict)) {
-    for (const [header, value] of Object.entries(verdict.headers ?? {})) response.setHeader(header, value);
-    refuse(response, verdict.status, verdict.message);
-  } else if (path === MCP_PATH) endpoint.handle(request, response, verdict.principal);
-  else if (sse?.handles(path)) sse.handle(request, response, verdict.principal);
-  else refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
+  const isSse = sse?.handles(path) === true;
+  const admitted = 'principal' in verdict ? admission.admit(verdict, isSse ? MCP_PATH : path) : verdict;
+  if (admitted === undefined) refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
+  else if (typeof admitted !== 'string') {
+    for (const [header, value] of Object.entries(admitted.headers ?? {})) response.setHeader(header, value);
+    refuse(response, admitted.status, admitted.message);
+  } else if (isSse) sse.handle(request, response, admitted);
+  else endpoint.handle(request, response, admitted);
+}
+
+/** Admits every authenticated client. */
+function open(named: NamedTokens | undefined): Admission {
+  return {
+    admit: ({ principal }, path) => (path === MCP_PATH ? principal : undefined),
+    bindingOf: (principal) => named?.bindingOf(principal) ?? '',
+    onEnd: (listener) => named?.onEnd(listener) ?? (() => {}),
+  };
 }
 
 async function listen(server: HttpServer, host: string, port: number): Promise<number> {

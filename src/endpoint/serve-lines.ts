@@ -107,12 +107,14 @@ interface LineStreams {
   readonly write?: ((text: string) => boolean) | undefined;
   /** Time limit for the responses to running requests after the end of the input; default: a minute. */
   readonly finishMs?: number | undefined;
+  /** The identity of the client; default: `stdio`. */
+  readonly principal?: string | undefined;
 }
 
 /** Serves a backend to the one client at the other end; ends when the client closes its side. */
 export function serveLines(backend: Backend, streams: LineStreams): Served {
-  const { input, finishMs = FINISH_MS } = streams;
-  const { clientConnection, writer, left, broken, answered } = openLines(backend, 'stdio', streams);
+  const { input, finishMs = FINISH_MS, principal = 'stdio' } = streams;
+  const { clientConnection, writer, left, broken, answered } = openLines(backend, principal, streams);
   let closing: Promise<void> | undefined;
   const closed = Promise.race([left, broken]).then(async () => {
     clientConnection.inputEnded();
@@ -155,7 +157,7 @@ export function openLines(
 ): LineClient {
   const writer = new LineWriter(output, write);
   const { send } = writer;
-  const ready = (): Promise<void> | undefined => backend.ready?.();
+  const ready = (): Promise<void> | undefined => backend.ready?.(principal);
   const clientConnection = new ClientConnection(backend, {
     principal,
     stateless: false,

@@ -52,11 +52,14 @@ export class FirstLists {
     return this.configuredWaitMs ?? DEFAULT_FIRST_LIST_WAIT_MS;
   }
 
-  /** Waits for the tools of servers that are contacted for the first time; undefined if there are none. */
-  tools(listWait: ListWait): Promise<void> | undefined {
+  /**
+   * Waits for the tools of servers that are contacted for the first time; undefined if there are none. `applies`: only
+   * these servers.
+   */
+  tools(listWait: ListWait, applies?: (server: string) => boolean): Promise<void> | undefined {
     const { contact } = this.#core;
-    if (!contact.isAwaited) return undefined;
-    return (async () => contact.settled(await listWait()))();
+    if (!contact.isAwaited(applies)) return undefined;
+    return (async () => contact.settled(await listWait(), applies))();
   }
 
   /** Returns servers whose tools are currently unknown, except those disabled or blocked by a person or a policy. */
@@ -93,14 +96,19 @@ export class FirstLists {
     return { prompts: withCommands(found, catalog.naming), unreached };
   }
 
-  /** Waits for the one server that a tool of this name could belong to; undefined if there is none to wait for. */
-  arrival(name: string): Promise<void> | undefined {
+  /**
+   * Waits for the one server that a tool of this name could belong to; undefined if there is none to wait for.
+   * `applies`: only these servers.
+   */
+  arrival(name: string, applies: (server: string) => boolean = () => true): Promise<void> | undefined {
     const { pool, catalog } = this.#core;
     const unknown = pool
       .all()
       .filter(
         ({ name: server, state }) =>
-          (state.status === 'connecting' || state.status === 'idle') && !this.#core.isKnown(server),
+          (state.status === 'connecting' || state.status === 'idle') &&
+          !this.#core.isKnown(server) &&
+          applies(server),
       );
     return awaitedOwnerOf(name, catalog.naming, unknown)
       ?.connect()
@@ -256,18 +264,18 @@ export class FirstContact {
   }
 
   /** Whether the tools of some server may arrive while a client waits. */
-  get isAwaited(): boolean {
-    return this.#awaited(Number.POSITIVE_INFINITY).length > 0;
+  isAwaited(applies?: (server: string) => boolean): boolean {
+    return this.#awaited(Number.POSITIVE_INFINITY, applies).length > 0;
   }
 
   /** Resolves when, for each awaited server, its tools are known, it has failed, or its time is over. */
-  async settled(listWaitMs: number): Promise<void> {
-    const longest = Math.max(0, ...this.#awaited(listWaitMs));
+  async settled(listWaitMs: number, applies?: (server: string) => boolean): Promise<void> {
+    const longest = Math.max(0, ...this.#awaited(listWaitMs, applies));
     if (longest === 0) return;
     const release = holdProcess();
     await new Promise<void>((resolve) => {
       const look = (): void => {
-        if (this.#awaited(listWaitMs).length > 0) return;
+        if (this.#awaited(listWaitMs, applies).length > 0) return;
         this.#watchers.delete(look);
         stop();
         resolve();
@@ -319,10 +327,12 @@ export class FirstContact {
   }
 
   /** Returns the remaining wait of each awaited server. */
-  #awaited(listWaitMs: number): number[] {
+  #awaited(listWaitMs: number, applies: (server: string) => boolean = () => true): number[] {
     return this.#core.pool
       .all()
-      .filter(({ name, state }) => state.status === 'connecting' && !this.#core.isKnown(name))
+      .filter(
+        ({ name, state }) => state.status === 'connecting' && !this.#core.isKnown(name) && applies(name),
+      )
       .map((connection) => this.remainingMs(connection, listWaitMs))
       .filter((ms) => ms > 0);
   }

@@ -10,13 +10,13 @@ import { createOutputFiles, type OutputFiles } from '../call/output-files.ts';
 import { createPipeline } from '../call/pipeline.ts';
 import type { Session } from '../call/session.ts';
 import type { Telemetry } from '../call/telemetry.ts';
-import { serverNames } from '../catalog/tool-names.ts';
 import { isRemote } from '../config/entry.ts';
 import { maxOutputTokens } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type KeptTasks, openKeptTasks } from '../connection/tasks-kept.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
+import { mayUse } from './may-use.ts';
 
 export interface HostCalls extends CallContext {
   readonly pipeline: Handler;
@@ -68,8 +68,10 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
       return checker;
     },
     connection: (server, session) => work.of(pool.get(server), session),
-    absenceOf(name) {
-      const unknown = pool.all().filter((connection) => !core.isKnown(connection.name));
+    absenceOf(name, session) {
+      const unknown = pool
+        .all()
+        .filter(({ name: server }) => !core.isKnown(server) && mayUse(session, server, name));
       return absenceOf(name, catalog.naming, unknown);
     },
     relist: (name, session) => relist(core, name, session),
@@ -170,11 +172,4 @@ function outputFiles({ options, home, clock }: HostCore): OutputFiles {
   const { outputs, cwd = process.cwd() } = options;
   if (outputs !== undefined) return createOutputFiles(resolve(cwd, outputs), clock);
   return home.isNone ? { save: () => Promise.resolve('') } : createOutputFiles(home.outputs, clock);
-}
-
-/** Whether a session may use a tool of this name, when only the name is known. */
-function mayUse({ offers }: Session, server: string, name: string): boolean {
-  if (offers === undefined) return true;
-  const short = name.replace(/^mcp__/, '');
-  return offers(server, { long: [`mcp__${short}`], short: [short], server: serverNames(server) });
 }

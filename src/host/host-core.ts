@@ -42,7 +42,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { Emitter } from '../lib/emitter.ts';
 import { onMissingLocks } from '../lib/system-locks.ts';
 import type { Authority } from '../policy/admit.ts';
-import { BudgetBook } from '../policy/budgets.ts';
+import { type BudgetAccount, BudgetBook } from '../policy/budgets.ts';
 import { clean } from '../policy/clean.ts';
 import { waitingFor } from '../policy/consent-terms.ts';
 import { loadEffective, withConsent } from '../policy/effective.ts';
@@ -58,6 +58,7 @@ import { hostDeferral } from './host-deferral.ts';
 import { HostInputs } from './host-inputs.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkedRoots } from './host-options-check.ts';
+import { type HostProfile, HostProfiles } from './host-profiles.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
 import { HostTransports } from './host-transports.ts';
 
@@ -90,8 +91,8 @@ export class HostCore {
   readonly events: Emitter<HostEvents>;
   /** Reports removed hidden text, once for each server and place. */
   readonly hidden: HiddenReport;
-  /** Warns about a server, once per message. */
-  readonly warnOnce: (server: string, message: string) => void;
+  /** Warns, about a server if one is named; once per message. */
+  readonly warnOnce: (server: string | undefined, message: string) => void;
   /** The session of the host's own calls. */
   readonly session: Session;
 
@@ -104,6 +105,7 @@ export class HostCore {
   readonly searchUsage: SearchUsage | undefined;
   readonly search: Search;
   readonly deferral: () => Deferral;
+  readonly profiles: HostProfiles;
   readonly content: HostContent;
   readonly contact: FirstContact;
   readonly firstLists: FirstLists;
@@ -233,6 +235,7 @@ export class HostCore {
       warn: (message) => this.log(undefined, 'warning', message),
     });
     this.deferral = hostDeferral(this);
+    this.profiles = new HostProfiles(this);
 
     this.pool = new Pool(new HostConnections(this));
     this.work = new SessionWork(new DedicatedConnections(this), {
@@ -302,10 +305,30 @@ export class HostCore {
             roots: checkedRoots(options.roots, this.#rootsFault),
             resourceTools: options.resourceTools ?? this.options.resourceTools,
           };
-    const account = options.budgets && this.budgets.account(options.budgets);
-    const session = createSession(`${this.idPrefix}s${this.#sessions}`, given, this.#partyName, account);
+    const { profile } = options;
+    const view = profile === undefined ? undefined : this.#profileFor(profile, options);
+    const id = `${this.idPrefix}s${this.#sessions}`;
+    const session = createSession(id, given, this.#partyName, this.#accountOf(id, options, view), view);
     this.work.router.opened(session);
+    this.profiles.opened(session);
     return session;
+  }
+
+  /** Returns the account for the session's own budgets, else for those of its profile: one for all sessions of a client. */
+  #accountOf(
+    id: string,
+    { budgets, client, stateOf }: SessionOptions,
+    view: HostProfile | undefined,
+  ): BudgetAccount | undefined {
+    if (budgets !== undefined) return this.budgets.account(budgets);
+    if (view === undefined || view.budgets.length === 0) return undefined;
+    const principal = client ?? (typeof stateOf === 'object' ? stateOf.principal : id);
+    return this.budgets.account({ principal, budgets: view.budgets });
+  }
+
+  /** A gateway has checked the profile; if it breaks later, its clients have nothing. */
+  #profileFor(name: string, { gateway }: SessionOptions): HostProfile {
+    return gateway === true ? this.profiles.of(name) : this.profiles.usable(name);
   }
 
   /** Cancels the session's open calls, here and at its servers, then stops its dedicated processes. */
@@ -318,6 +341,7 @@ export class HostCore {
     this.openQuestions.withdraw((question) => question.session === id, reason);
     this.logDemand.end(session);
     this.work.router.end(session);
+    this.profiles.ended(session);
   }
 
   /** Sends roots-changed notifications to the servers that the session uses. */

@@ -1,5 +1,6 @@
 /** Subscriptions to a host's events: checks names and listeners, and filters the events of one session. */
 
+import type { Session } from '../call/session.ts';
 import { PlugboardError } from '../errors.ts';
 import type { Emitter, Unsubscribe } from '../lib/emitter.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -49,15 +50,19 @@ const BEGUN_BY: Readonly<Partial<Record<keyof HostEvents, 'call.begin' | 'questi
 
 export function onSession<Name extends keyof HostEvents>(
   events: Emitter<HostEvents>,
-  session: string,
+  { id: session, profile }: Pick<Session, 'id' | 'profile'>,
   name: Name,
   listener: (event: HostEvents[Name]) => void,
 ): Unsubscribe {
   const begun = BEGUN_BY[name];
   if (begun === undefined) {
+    // Counts of all servers.
+    if (name === 'ready' && profile !== undefined) return () => {};
     return events.on(name, (event) => {
-      const { session: whose } = event as { readonly session?: unknown };
-      if (whose === undefined || whose === session) listener(event);
+      const { session: whose, server } = event as { readonly session?: unknown; readonly server?: unknown };
+      const about = name === 'server' ? (event as HostEvents['server']).name : server;
+      const isShown = profile === undefined || (typeof about === 'string' && profile.offersAll(about));
+      if (whose === session || (whose === undefined && isShown)) listener(event);
     });
   }
   const ids = new Set<unknown>();

@@ -149,6 +149,8 @@ const SESSION_CHECKS: Readonly<Record<string, Check>> = {
   tools: toolSubset,
   stateOf,
   gateway: flag,
+  client: text,
+  profile: text,
   memory: anything,
   budgets,
 };

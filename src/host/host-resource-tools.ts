@@ -31,8 +31,9 @@ export function createResourceAccess(core: HostCore): ResourceAccess {
     isAvailable(connection) &&
     core.approvals.contentDenial(connection.name) === undefined &&
     mayHave(connection);
-  const isOffered = (server: string, { offers }: Session): boolean =>
+  const isOffered = (server: string, { offers, profile }: Session): boolean =>
     core.pool.get(server) !== undefined &&
+    (profile === undefined || profile.offersAll(server)) &&
     (offers === undefined || offers(server, resourceRuleNames(server).all));
   return {
     isOffered,

@@ -65,14 +65,23 @@ export class HostServers {
     this.#checkRequired();
   }
 
-  get hasRequired(): boolean {
-    return this.#core.pool.all().some(({ spec, state }) => isRequired(spec, state.status));
+  hasRequired(among: (server: string) => boolean = () => true): boolean {
+    return this.#core.pool
+      .all()
+      .some(({ name, spec, state }) => isRequired(spec, state.status) && among(name));
   }
 
-  /** Like `ready()`, for `required` servers only; with `unknown`, only those whose tools are unknown. */
-  async requiredReady(which: 'all' | 'unknown'): Promise<void> {
+  /**
+   * Like `ready()`, for `required` servers only; with `unknown`, only those whose tools are unknown. `among`: only
+   * these servers.
+   */
+  async requiredReady(
+    which: 'all' | 'unknown',
+    among: (server: string) => boolean = () => true,
+  ): Promise<void> {
     const { pool } = this.#core;
-    const applies = ({ name }: Connection): boolean => which === 'all' || !this.#core.isKnown(name);
+    const applies = ({ name }: Connection): boolean =>
+      among(name) && (which === 'all' || !this.#core.isKnown(name));
     const needed = pool.all().filter((each) => isRequired(each.spec, each.state.status) && applies(each));
     await Promise.all(needed.map((connection) => connection.connect().catch(() => {})));
     this.#checkRequired(applies);
@@ -159,6 +168,7 @@ export class HostServers {
       core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
       // "Always" rules are in the files that were just read, unless the person removed them.
       core.approvals.always.clear();
+      core.profiles.reloaded();
       if (this.#isWatching && !isDeepStrictEqual(watched, core.config.files)) await this.#watch();
       const changed = await core.pool.apply(await this.#admitted());
       for (const name of changed.removed) {

@@ -6,10 +6,11 @@ import { accountsOf } from '../call/budget.ts';
 import type { CallOptions } from '../call/call.ts';
 import { checkSignal, faultOfCallOptions } from '../call/options-check.ts';
 import type { Session } from '../call/session.ts';
+import { approvalsFor, offersContent, searchFor, snapshotFor } from '../call/session-view.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import { argumentProblems } from '../call/validate.ts';
 import { type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
-import { joinInstructions } from '../catalog/catalog.ts';
+import { joinInstructions, type Snapshot } from '../catalog/catalog.ts';
 import type { Completion, CompletionOptions, CompletionRef } from '../catalog/completion.ts';
 import { type Capability, isDeclared } from '../catalog/content-lists.ts';
 import { CALL_TOOL, type Deferral, visibleTools } from '../catalog/deferral.ts';
@@ -25,6 +26,7 @@ import {
 import type { ReadResult } from '../catalog/resources.ts';
 import type { ResourceListener } from '../catalog/resources-subscribe.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { unknownServer } from '../config/unknown-server.ts';
 import type { Connection } from '../connection/connection.ts';
 import { passedMeta } from '../connection/handed-on.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
@@ -58,7 +60,9 @@ export class HostSession {
   constructor(core: HostCore, session: Session) {
     this.#core = core;
     this.#session = session;
-    this.#deferral = session.offers === undefined ? core.deferral : hostDeferral(core, session.offers);
+    const { offers, profile } = session;
+    if (offers === undefined) this.#deferral = profile?.deferral ?? core.deferral;
+    else this.#deferral = hostDeferral(core, { offers, snapshot: () => this.#snapshot });
   }
 
   get id(): string {
@@ -70,12 +74,12 @@ export class HostSession {
    * includes the tools for user interfaces of servers, for gateway clients that show these.
    */
   tools({ isWithApps = false }: { readonly isWithApps?: boolean } = {}): readonly Tool[] {
-    const { catalog, gatewayView } = this.#core;
+    const { gatewayView } = this.#core;
     this.#core.freshen();
     const deferral = this.#deferral();
     const { loaded, gateway } = this.#session;
     return gateway
-      ? gatewayView(catalog.snapshot, deferral, loaded, isWithApps)
+      ? gatewayView(this.#snapshot, deferral, loaded, isWithApps)
       : visibleTools(deferral, loaded, this.resourceTools());
   }
 
@@ -87,7 +91,7 @@ export class HostSession {
   /** Returns the tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
     if (isResourceTool(name)) return this.resourceTools().find((tool) => tool.name === name);
-    const { snapshot } = this.#core.catalog;
+    const snapshot = this.#snapshot;
     const tool = snapshot.find(name);
     const { offers } = this.#session;
     if (tool === undefined || offers === undefined) return tool;
@@ -96,12 +100,12 @@ export class HostSession {
 
   /** Returns every tool, deferred or not: for people, who have no context limit. */
   allTools(): readonly Tool[] {
-    return this.#core.catalog.snapshot.tools;
+    return this.#snapshot.tools;
   }
 
   /** Returns the names of a tool that rules are matched against; undefined if there is no such tool. */
   spellings(name: string): Spellings | undefined {
-    const { snapshot } = this.#core.catalog;
+    const snapshot = this.#snapshot;
     const tool = snapshot.find(name);
     return tool === undefined ? undefined : snapshot.ruleNames(tool).assigned;
   }
@@ -115,7 +119,7 @@ export class HostSession {
     const judged = this.#judged(name, args);
     if (judged === undefined) return undefined;
     const known = input === undefined ? judged : { ...judged, arguments: args };
-    return approvalState(known, this.#session.approvals);
+    return approvalState(known, approvalsFor(this.#session));
   }
 
   /**
@@ -185,6 +189,7 @@ export class HostSession {
 
   /** Like the host's `subscribe`, at the process that serves this session. */
   async subscribe(server: string, uri: string, listener: ResourceListener): Promise<Unsubscribe> {
+    this.#checkOffered(server);
     await this.#approveSilently('resource', server, uri);
     const stop = await this.#core.content.subscribe(this.#own(server), uri, listener);
     if (this.#isEnded) stop();
@@ -198,6 +203,7 @@ export class HostSession {
     argument: { readonly name: string; readonly value: string },
     options: CompletionOptions = {},
   ): Promise<Completion> {
+    this.#checkOffered(ref.server);
     if (ref.type === 'ref/prompt') await this.#approveSilently('prompt', ref.server, ref.name);
     else await this.#approveSilently('resource', ref.server, ref.uri);
     const own = this.#own(ref.server);
@@ -220,6 +226,7 @@ export class HostSession {
 
   /** Returns false if a server is known to have no resources, or no prompts. */
   mayHave(server: string, capability: Capability): boolean {
+    if (!offersContent(this.#session, server)) return false;
     const negotiated = this.#core.pool.get(server)?.negotiated;
     if (negotiated === undefined) return !this.#core.loader.lacked(server, capability);
     return isDeclared(negotiated, capability);
@@ -231,6 +238,7 @@ export class HostSession {
     return new Map(
       pool
         .all()
+        .filter(({ name }) => offersContent(this.#session, name))
         .map(({ name, negotiated }) => [
           name,
           negotiated === undefined ? loader.extensionsOf(name) : extensionsIn(negotiated.capabilities),
@@ -280,6 +288,8 @@ export class HostSession {
     const visible = new Set(this.tools().map((tool) => tool.server));
     return joinInstructions(
       [...visible].flatMap((server) => {
+        // They may name tools that the session does not have.
+        if (!offersContent(this.#session, server)) return [];
         const text = this.#core.catalog.listing(server)?.instructions;
         return text === undefined ? [] : [{ server, text }];
       }),
@@ -292,7 +302,8 @@ export class HostSession {
     this.#core.freshen();
     const { limit } = options;
     const { offers } = this.#session;
-    const hits = await this.#core.search(givenText('query', query), offers === undefined ? limit : undefined);
+    const search = searchFor(this.#core, this.#session);
+    const hits = await search(givenText('query', query), offers === undefined ? limit : undefined);
     const own = offers === undefined ? hits : hits.filter(({ tool }) => this.find(tool.name) !== undefined);
     return own.slice(0, limit).map(searchResult);
   }
@@ -300,7 +311,7 @@ export class HostSession {
   /** Like the host's `on`, with the events of this session only; events about servers reach every session. */
   on<Name extends keyof HostEvents>(event: Name, listener: (event: HostEvents[Name]) => void): Unsubscribe {
     checkEvent(event, listener);
-    return onSession(this.#core.events, this.id, event, listener);
+    return onSession(this.#core.events, this.#session, event, listener);
   }
 
   /** Like the host's `expand`; `allows` excludes servers whose content this session may not name. */
@@ -311,6 +322,7 @@ export class HostSession {
   ): Promise<Expansion> {
     const caller: ContentCaller = {
       approve: async ({ server, kind, name, arguments: args }) => {
+        if (!offersContent(this.#session, server)) throw unknownServer(server);
         if (allows(server)) return this.#approve(kind, server, name, options.signal, args);
         throw new PlugboardError('DENIED', `${server} is not among the servers that may be used here`, {
           server,
@@ -406,15 +418,25 @@ export class HostSession {
 
   /** Returns the facts that rules and approval modes decide a call on. */
   #judged(name: string, args: Readonly<Record<string, unknown>>): Judged | undefined {
-    const { catalog, pool, config, approvals } = this.#core;
+    const { pool, config, approvals } = this.#core;
     const found = this.find(name);
     const tool = found?.name === READ_RESOURCE ? readBy(found, args['server']) : found;
     const spec = tool && pool.get(tool.server)?.spec;
     if (tool === undefined || spec === undefined) return undefined;
     const { allowed: sessionAllows } = this.#session;
-    const names =
-      tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : catalog.snapshot.ruleNames(tool);
-    return { tool, spec, names, settings: config.settings, sessionAllows, alwaysAllows: approvals.always };
+    const names = tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : this.#snapshot.ruleNames(tool);
+    const settings = this.#session.profile?.settings ?? config.settings;
+    return { tool, spec, names, settings, sessionAllows, alwaysAllows: approvals.always };
+  }
+
+  /** The tools of the session's profile, or all. */
+  get #snapshot(): Snapshot {
+    return snapshotFor(this.#core, this.#session);
+  }
+
+  /** A server outside of the profile is unknown. */
+  #checkOffered(server: string): void {
+    if (!offersContent(this.#session, server)) throw unknownServer(server);
   }
 
   #ended(): PlugboardError {
@@ -432,6 +454,7 @@ export class HostSession {
   ): Promise<void> {
     checkSignal(signal);
     if (this.#isEnded) throw this.#ended();
+    this.#checkOffered(server);
     const action = { server, kind, name, signal, arguments: args, mayAsk: true };
     return this.#core.approvals.approveContent(this.#session, action);
   }

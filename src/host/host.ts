@@ -32,6 +32,7 @@ import { HostCore } from './host-core.ts';
 import { checkEvent } from './host-events.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
+import type { HostProfiles } from './host-profiles.ts';
 import {
   detailsOf,
   type InspectedTool,
@@ -91,6 +92,12 @@ export class Host {
    * @internal
    */
   readonly gatewayNaming: NameForm;
+  /**
+   * The profiles of clients, and the settings that recognise clients; used by the gateway and by commands.
+   *
+   * @internal
+   */
+  readonly profiles: HostProfiles;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
@@ -106,6 +113,7 @@ export class Host {
     this.home = core.home.dir;
     this.firstLists = core.firstLists;
     this.gatewayNaming = core.gatewayNaming;
+    this.profiles = core.profiles;
     this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }
@@ -735,11 +743,11 @@ export class Host {
   }
 
   /**
-   * Reports something about a server as a `log` event of level `warning`, once.
+   * Reports something, about a server if one is named, as a `log` event of level `warning`, once.
    *
    * @internal
    */
-  report(server: string, message: string): void {
+  report(server: string | undefined, message: string): void {
     this.#core.warnOnce(server, message);
   }
 
@@ -777,8 +785,8 @@ export class Host {
    *
    * @internal
    */
-  requiredReady(which: 'all' | 'unknown'): Promise<void> {
-    return this.#servers.requiredReady(which);
+  requiredReady(which: 'all' | 'unknown', among?: (server: string) => boolean): Promise<void> {
+    return this.#servers.requiredReady(which, among);
   }
 
   /**
@@ -786,8 +794,8 @@ export class Host {
    *
    * @internal
    */
-  hasRequired(): boolean {
-    return this.#servers.hasRequired;
+  hasRequired(among?: (server: string) => boolean): boolean {
+    return this.#servers.hasRequired(among);
   }
 
   /** Stops every server and waits until all of them have exited. May be called twice. */

@@ -53,6 +53,7 @@ export type SchemaName =
   | 'Approval'
   | 'LoginAnswer'
   | 'Call'
+  | 'Client'
   | 'ServerStats';
 
 const MAX_REF_CHARS = 100;
@@ -254,11 +255,33 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
   Call: object(
     { id: text, server: text, tool: text, session: text, at: time },
     {
+      client: { ...text, description: 'The client of the gateway that made it.' },
+      profile: text,
       ref: text,
       ms: milliseconds,
       outcome: { type: 'string', enum: ['ok', 'tool-error', 'error', 'denied', 'cancelled', 'timeout'] },
       code: text,
       progress: object({ progress: number }, { total: number, message: text }),
+    },
+  ),
+  Client: object(
+    {
+      name: text,
+      recognisedBy: {
+        ...list({ enum: ['token', 'claims', 'local'] }),
+        description: 'Empty for a client without an entry.',
+      },
+      sessions: { ...count, description: 'Open now; clients of 2026-07-28 over HTTP have none.' },
+      calls: { ...count, description: 'Of the calls that are still kept.' },
+      running: count,
+      failed: count,
+    },
+    {
+      profile: text,
+      budgets: list(anyObject),
+      token: { ...object({ created: time }, { expires: time }), description: 'Of a token in tokens.json.' },
+      problem: { ...text, description: 'Why it is refused.' },
+      last: { ...time, description: 'When it last called a tool.' },
     },
   ),
   ServerStats: object(

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionOptions } from '../call/session.ts';
+import { homeAt } from '../config/home.ts';
 import type { MountedHandler } from '../endpoint/listen-http.ts';
 import { endWith } from '../endpoint/response-stream.ts';
 import type { Host } from '../host/host.ts';
@@ -12,6 +13,7 @@ import type { ApprovalQueue } from './approval-queue.ts';
 import { EventLog } from './event-log.ts';
 import { ManagementAuth, type ManagementAuthOptions } from './management-auth.ts';
 import { Page } from './page.ts';
+import { clientRoutes } from './routes-clients.ts';
 import { serverRoutes } from './routes-servers.ts';
 import { useRoutes } from './routes-use.ts';
 import { Traffic } from './traffic.ts';
@@ -20,6 +22,8 @@ import { WaitingLogins } from './waiting-logins.ts';
 export interface ManagementOptions extends ManagementAuthOptions {
   readonly approvals?: SessionOptions['approvals'];
   readonly clock?: Clock | undefined;
+  /** The home of the tokens of clients; default: the host's. */
+  readonly tokensOf?: string | undefined;
   /** Of all hosts of this process; the caller closes it. Default: of this host only. */
   readonly traffic?: Traffic | undefined;
 }
@@ -57,6 +61,7 @@ export class Management implements MountedHandler {
     this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
     this.#api = new Api(this.#auth, [
       ...serverRoutes(host, this.#logins),
+      ...clientRoutes({ host, calls, home: homeAt(options.tokensOf ?? host.home) }),
       ...useRoutes({ host, session: this.#session, approvalQueue, events: this.#events, calls }),
     ]);
   }

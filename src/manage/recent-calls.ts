@@ -18,6 +18,9 @@ export interface CallRecord {
   readonly server: string;
   readonly tool: string;
   readonly session: string;
+  /** The client of a gateway, and its profile. */
+  readonly client?: string;
+  readonly profile?: string;
   /** The caller's own name for it. */
   readonly ref?: string;
   /** Start time, milliseconds since the epoch. */
@@ -47,6 +50,15 @@ export interface ServerStats {
   readonly recent: readonly number[];
 }
 
+/** Counts of the calls of one client that are still kept. */
+export interface ClientCalls {
+  readonly calls: number;
+  readonly running: number;
+  readonly failed: number;
+  /** Start of the newest, milliseconds since the epoch. */
+  readonly last: number;
+}
+
 export class RecentCalls {
   /**
    * A ring buffer in the order in which calls began. Deleting the oldest key of a map instead would walk over all
@@ -62,9 +74,12 @@ export class RecentCalls {
 
   constructor(traffic: Pick<Traffic, 'on'>, clock: Clock) {
     this.#stops = [
-      traffic.on('call.begin', ({ id, server, tool, session, ref }) => {
-        const call = { id, server, tool, session, at: clock.now() };
-        this.#begin(ref === undefined ? call : { ...call, ref });
+      traffic.on('call.begin', ({ id, server, tool, session, client, profile, ref }) => {
+        const call: Kept = { id, server, tool, session, at: clock.now() };
+        if (client !== undefined) call.client = client;
+        if (profile !== undefined) call.profile = profile;
+        if (ref !== undefined) call.ref = ref;
+        this.#begin(call);
       }),
       traffic.on('call.progress', ({ id, ...progress }) => {
         const call = this.#running.get(id);
@@ -77,6 +92,23 @@ export class RecentCalls {
   /** Returns the calls, newest first. */
   list(limit: number): readonly CallRecord[] {
     return this.#inOrder().slice(-limit).reverse();
+  }
+
+  /** Returns the counts of the kept calls of each client. */
+  byClient(): ReadonlyMap<string, ClientCalls> {
+    const calls = groupBy(this.#inOrder(), ({ client }) => client ?? '');
+    calls.delete('');
+    return new Map(
+      [...calls].map(([client, own]) => [
+        client,
+        {
+          calls: own.length,
+          running: own.filter(({ outcome }) => outcome === undefined).length,
+          failed: own.filter(({ outcome }) => outcome !== undefined && outcome !== 'ok').length,
+          last: own.at(-1)?.at ?? 0,
+        },
+      ]),
+    );
   }
 
   stats(host: Pick<Host, 'servers' | 'tools'>): readonly ServerStats[] {

@@ -62,6 +62,7 @@ export async function serveHttp(host: Host, options: ServeHttpOptions = {}): Pro
   const management = await Management.open(host, {
     token,
     forwarded: manage.forwarded,
+    tokensOf: options.tokensOf,
     approvals,
     clock,
     traffic,

@@ -157,12 +157,16 @@ export class Reservation {
   }
 }
 
+/** Accounts hold no counts, so they can be made again. */
+const MAX_KEPT_ACCOUNTS = 20_000;
+
 /** All counters of a home. */
 export class BudgetBook {
   readonly #clock: Clock;
   readonly #file: string | undefined;
   readonly #store: JsonStore<Map<string, StoredUse>>;
   readonly #counters = new Map<string, Counter>();
+  readonly #principals = new WeakMap<readonly Budget[], Map<string, BudgetAccount>>();
   readonly #everyone = new WeakMap<readonly Budget[], BudgetAccount | undefined>();
   #stored: ReadonlyMap<string, StoredUse> | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -181,7 +185,11 @@ export class BudgetBook {
 
   /** Returns the account of a session; undefined if it has no budgets. Sessions of one principal share its counters. */
   account({ principal, budgets }: SessionBudgets): BudgetAccount | undefined {
-    return budgets.length === 0 ? undefined : new BudgetAccount(this, `principal ${principal}`, budgets);
+    if (budgets.length === 0) return undefined;
+    // A modern client has a session for each request.
+    const known = getOrMake(this.#principals, budgets, () => new Map<string, BudgetAccount>());
+    if (known.size > MAX_KEPT_ACCOUNTS) known.clear();
+    return getOrMake(known, principal, () => new BudgetAccount(this, `principal ${principal}`, budgets));
   }
 
   /** Returns the account that all sessions share. */

@@ -4,9 +4,9 @@
 const MAX_REPORTED = 500;
 
 /** Creates a report function that calls `warn` once for each server and message. */
-export function createOnceReport(
-  warn: (server: string, message: string) => void,
-): (server: string, message: string) => void {
+export function createOnceReport<Server extends string | undefined>(
+  warn: (server: Server, message: string) => void,
+): (server: Server, message: string) => void {
   const reported = new Set<string>();
   return (server, message) => {
     const key = JSON.stringify([server, message]);

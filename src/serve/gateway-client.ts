@@ -28,6 +28,7 @@ import { urlsFailure } from './gateway-failure.ts';
 import { GATEWAY_METHODS } from './gateway-methods.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
 import { takesTasks, tasksCapability } from './gateway-tasks.ts';
+import type { GatewayView } from './gateway-view.ts';
 import { type Reader, readerOf } from './outgoing/reader.ts';
 import { sentResult } from './outgoing/results.ts';
 import { Relisting } from './relisting.ts';
@@ -42,7 +43,7 @@ import {
 import type { ServedSession } from './served-host.ts';
 
 /** Lists the resources, templates or prompts of all servers. */
-export type ContentList = (gateway: Gateway, listWait: ListWait) => Promise<Params>;
+export type ContentList = (view: GatewayView, listWait: ListWait) => Promise<Params>;
 
 /** The capabilities that are forwarded for a client, while a person looks at the page or not. */
 interface DeclaredCapabilities {
@@ -54,6 +55,7 @@ interface DeclaredCapabilities {
 export class GatewayClient implements ClientHandler {
   readonly methods: typeof GATEWAY_METHODS = GATEWAY_METHODS;
   readonly clientConnection: ClientConnection;
+  readonly view: GatewayView;
   readonly #gateway: Gateway;
   /** Created on first use: a stateless request that does not list needs none. */
   #relisting: Relisting | undefined;
@@ -66,8 +68,9 @@ export class GatewayClient implements ClientHandler {
   /** The most verbose level that a modern request asked for. */
   #logLevel: LogLevel | undefined;
 
-  constructor(gateway: Gateway, clientConnection: ClientConnection) {
+  constructor(gateway: Gateway, view: GatewayView, clientConnection: ClientConnection) {
     this.#gateway = gateway;
+    this.view = view;
     this.clientConnection = clientConnection;
   }
 
@@ -105,7 +108,8 @@ export class GatewayClient implements ClientHandler {
   }
 
   about(client: Pick<ClientInfo, 'era' | 'version'>): Params {
-    const instructions = this.#gateway.host.instructions();
+    const { everything } = this.view;
+    const instructions = everything.instructions();
     return {
       capabilities: {
         tools: { listChanged: true },
@@ -113,7 +117,7 @@ export class GatewayClient implements ClientHandler {
         prompts: { listChanged: true },
         completions: {},
         logging: {},
-        ...withExtensions(tasksCapability(client), this.#gateway.everything),
+        ...withExtensions(tasksCapability(client), everything),
       },
       ...(instructions === '' ? {} : { instructions }),
     };
@@ -123,18 +127,19 @@ export class GatewayClient implements ClientHandler {
 
   listTools(params: Params, clientInfo: ClientInfo): Params | Promise<Params> {
     firstPage(params);
-    const { host, listWait } = this.#gateway;
+    const { listWait } = this.#gateway;
     listWait.listed(this.clientConnection, clientInfo.client);
     return (
-      host.firstLists.tools(listWait.of(clientInfo.client))?.then(() => this.#listTools(clientInfo)) ??
-      this.#listTools(clientInfo)
+      this.view.host.firstLists
+        .tools(listWait.of(clientInfo.client))
+        ?.then(() => this.#listTools(clientInfo)) ?? this.#listTools(clientInfo)
     );
   }
 
   /** The list waits for servers that start, as long as this client can wait. */
   listContent(list: ContentList, params: Params, { client }: ClientInfo): Promise<Params> {
     firstPage(params);
-    return list(this.#gateway, this.#gateway.listWait.of(client));
+    return list(this.view, this.#gateway.listWait.of(client));
   }
 
   call(params: Params, work: Work): Promise<Params> {
@@ -150,7 +155,8 @@ export class GatewayClient implements ClientHandler {
 
   read(params: Params, work: Work): Promise<Params> {
     return readResource(
-      this.#gateway,
+      this.view,
+      this.#gateway.outputs,
       params,
       work.clientInfo,
       this.clientConnection.principal,
@@ -165,7 +171,7 @@ export class GatewayClient implements ClientHandler {
   }
 
   prompt(params: Params, work: Work): Promise<Params> {
-    return getPrompt(this.#gateway, params, work.clientInfo, ({ server, name }, args) =>
+    return getPrompt(this.view, params, work.clientInfo, ({ server, name }, args) =>
       this.#during(server, work, (session) =>
         session.prompt(server, name, args, {
           signal: work.signal,
@@ -176,7 +182,7 @@ export class GatewayClient implements ClientHandler {
   }
 
   complete(params: Params, work: Work): Promise<Params> {
-    return complete(this.#gateway, params, work.clientInfo, (ref, argument, context) =>
+    return complete(this.view, params, work.clientInfo, (ref, argument, context) =>
       this.session().complete(ref, argument, {
         signal: work.signal,
         context,
@@ -198,7 +204,7 @@ export class GatewayClient implements ClientHandler {
       typeof name === 'string'
         ? toolFor(session, name, { clientInfo: work.clientInfo, found: session.find(name) })
         : undefined;
-    const place = typeof uri === 'string' ? await placeOf(this.#gateway, uri) : undefined;
+    const place = typeof uri === 'string' ? await placeOf(this.view, uri) : undefined;
     const server = ownerOf(session, method, given, { tool, place });
     const translated = {
       ...params,
@@ -212,7 +218,7 @@ export class GatewayClient implements ClientHandler {
         handedOn: this.#handedOn({ _meta: _own }, work),
       }),
     );
-    this.#gateway.addresses.remember(server, result);
+    this.view.addresses.remember(server, result);
     return result;
   }
 
@@ -233,7 +239,7 @@ export class GatewayClient implements ClientHandler {
   }
 
   async watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
-    const { place, addressOf } = await watchable(this.#gateway, uri, clientInfo);
+    const { place, addressOf } = await watchable(this.view, uri, clientInfo);
     return this.session().subscribe(place.server, place.uri, (update) => changed(addressOf(update.uri)));
   }
 
@@ -277,6 +283,8 @@ export class GatewayClient implements ClientHandler {
       this.#session = this.#gateway.host.session({
         approvals: this.#gateway.approvals,
         gateway: true,
+        client: this.#gateway.principalOf(this.clientConnection).client,
+        profile: this.view.profile,
         // Stateless requests are separated by their principal, as far as it was authenticated.
         stateOf: this.clientConnection.isStateless
           ? { principal: `${this.#gateway.id} ${this.clientConnection.principal}` }
@@ -310,13 +318,14 @@ export class GatewayClient implements ClientHandler {
     { clientInfo, server }: Pick<Work, 'clientInfo' | 'server'>,
     tool: string,
   ): Params {
-    const { outputs, addresses } = this.#gateway;
+    const { outputs } = this.#gateway;
+    const { addresses, repaired } = this.view;
     const { principal } = this.clientConnection;
     return sentResult(result, {
       reader: this.#readerFor(clientInfo),
       bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
       offer: (file) => outputs.offer(file, principal),
-      note: (text) => this.#gateway.repaired(server ?? tool, `result of ${tool}`, text),
+      note: (text) => repaired(server ?? tool, `result of ${tool}`, text),
     });
   }
 
@@ -349,7 +358,7 @@ export class GatewayClient implements ClientHandler {
     // Stateless requests come over HTTP.
     const reader = readerOf(clientInfo, this.clientConnection.isStateless);
     return {
-      tools: this.#gateway.listTools(this.session().tools({ isWithApps: hasUi(clientInfo) }), reader),
+      tools: this.view.listTools(this.session().tools({ isWithApps: hasUi(clientInfo) }), reader),
     };
   }
 
@@ -361,7 +370,7 @@ export class GatewayClient implements ClientHandler {
   ): Promise<Params> {
     const { clientConnection } = this;
     const { name, args } = call;
-    const own = this.#gateway.own.get(name);
+    const own = this.view.own.get(name);
     const session = this.session();
     const found = session.find(name);
     const task = takesTasks(work.clientInfo, params) ? this.tasks.wanted(found, params, work) : undefined;
@@ -395,7 +404,7 @@ export class GatewayClient implements ClientHandler {
       const unasked = isAskable ? undefined : urlsFailure(error);
       if (unasked !== undefined) throw unasked;
       // It may belong to a server that is still starting; only that one is awaited.
-      const arrival = error.code === 'UNKNOWN_TOOL' ? this.#gateway.host.firstLists.arrival(name) : undefined;
+      const arrival = error.code === 'UNKNOWN_TOOL' ? this.view.host.firstLists.arrival(name) : undefined;
       return arrival === undefined
         ? refuse(error)
         : arrival.then(() => this.#callNamed(call, params, work, refuse));

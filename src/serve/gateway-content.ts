@@ -11,8 +11,9 @@ import { asPlugboardError, type PlugboardError } from '../errors.ts';
 import type { ListWait } from '../host/first-lists.ts';
 import { isRecord } from '../lib/json.ts';
 import { boundUri, type Found, type Place } from './addresses.ts';
-import type { Gateway } from './gateway.ts';
+import type { Outputs } from './gateway.ts';
 import { passedFailure } from './gateway-failure.ts';
+import type { GatewayView } from './gateway-view.ts';
 import { readerOf } from './outgoing/reader.ts';
 import { sentCompletion, sentPromptResult, sentReadResult } from './outgoing/results.ts';
 import { sentPrompt, sentResource, sentTemplate } from './outgoing/sent-definitions.ts';
@@ -21,21 +22,22 @@ import type { ServedHost } from './served-host.ts';
 /** Servers in these states contribute no addresses. */
 const ABSENT: ReadonlySet<string> = new Set(['disabled', 'blocked', 'untrusted']);
 
-export async function listResources(gateway: Gateway, listWait: ListWait): Promise<Params> {
-  const { host, addresses, repaired } = gateway;
+export async function listResources(view: GatewayView, listWait: ListWait): Promise<Params> {
+  const { host, addresses, repaired } = view;
   const { resources } = addresses.shown(await host.firstLists.resources(listWait));
   return { resources: resources.map((resource) => sentResource(resource, repaired)) };
 }
 
-export async function listTemplates(gateway: Gateway, listWait: ListWait): Promise<Params> {
-  const { host, addresses, repaired } = gateway;
+export async function listTemplates(view: GatewayView, listWait: ListWait): Promise<Params> {
+  const { host, addresses, repaired } = view;
   const { templates } = addresses.shown(await host.firstLists.resources(listWait));
   return { resourceTemplates: templates.map((template) => sentTemplate(template, repaired)) };
 }
 
 /** Reads a resource; a saved output is only readable by the client that received its link. */
 export async function readResource(
-  gateway: Gateway,
+  view: GatewayView,
+  outputs: Outputs,
   params: Params,
   clientInfo: ClientInfo,
   owner: string,
@@ -43,14 +45,14 @@ export async function readResource(
 ): Promise<Params> {
   const { uri } = params;
   if (typeof uri !== 'string') throw invalidParams('resources/read needs an address');
-  if (gateway.outputs.isOne(uri)) {
-    const contents = await gateway.outputs.read(uri, owner);
+  if (outputs.isOne(uri)) {
+    const contents = await outputs.read(uri, owner);
     if (contents === undefined) throw resourceNotFound(uri, clientInfo.era);
     return { contents: [contents] };
   }
-  const { place, listing } = await locate(gateway, uri, clientInfo);
+  const { place, listing } = await locate(view, uri, clientInfo);
   const { contents, ...rest } = await read(place).catch((thrown: unknown) => {
-    const { era } = gateway.host.servers().find(({ name }) => name === place.server) ?? {};
+    const { era } = view.host.servers().find(({ name }) => name === place.server) ?? {};
     throw readFailure(asPlugboardError(thrown), {
       uri,
       place,
@@ -61,11 +63,11 @@ export async function readResource(
   const { server } = place;
   const bound = contents.map((part) => ({
     ...part,
-    uri: part.uri === place.uri ? uri : gateway.addresses.addressOf({ server, uri: part.uri }, listing),
+    uri: part.uri === place.uri ? uri : view.addresses.addressOf({ server, uri: part.uri }, listing),
   }));
   return sentReadResult(
     { ...rest, contents: bound },
-    { reader: readerOf(clientInfo), note: (text) => gateway.repaired(server, `resource ${uri}`, text) },
+    { reader: readerOf(clientInfo), note: (text) => view.repaired(server, `resource ${uri}`, text) },
   );
 }
 
@@ -96,36 +98,34 @@ export interface Watchable {
 }
 
 /** Rejects if no server returned this address. */
-export async function watchable(gateway: Gateway, uri: unknown, clientInfo: ClientInfo): Promise<Watchable> {
+export async function watchable(view: GatewayView, uri: unknown, clientInfo: ClientInfo): Promise<Watchable> {
   if (typeof uri !== 'string') throw invalidParams('The address of a resource must be text');
-  const { place, listing } = await locate(gateway, uri, clientInfo);
+  const { place, listing } = await locate(view, uri, clientInfo);
   return {
     place,
     addressOf: (theirs) =>
-      theirs === place.uri
-        ? uri
-        : gateway.addresses.addressOf({ server: place.server, uri: theirs }, listing),
+      theirs === place.uri ? uri : view.addresses.addressOf({ server: place.server, uri: theirs }, listing),
   };
 }
 
 /** Returns the place of an address that belongs to exactly one server; undefined for all others. */
-export async function placeOf(gateway: Gateway, uri: string): Promise<Place | undefined> {
-  const { found } = await search(gateway, uri);
+export async function placeOf(view: GatewayView, uri: string): Promise<Place | undefined> {
+  const { found } = await search(view, uri);
   return found === undefined || 'several' in found ? undefined : found;
 }
 
 async function search(
-  gateway: Gateway,
+  view: GatewayView,
   uri: string,
 ): Promise<{ readonly listing: ResourceListing; readonly found: Found }> {
-  const { host, addresses } = gateway;
+  const { host, addresses } = view;
   const listing = await host.firstLists.resources(() => host.firstLists.waitMs);
   // If only one server has resources, every address is its own, also unlisted ones.
   const [only, ...others] = host
     .servers()
-    .filter(({ status, name }) => !ABSENT.has(status) && gateway.everything.mayHave(name, 'resources'));
+    .filter(({ status, name }) => !ABSENT.has(status) && view.everything.mayHave(name, 'resources'));
   const found = addresses.find(uri, listing, {
-    tools: gateway.allTools(),
+    tools: view.allTools(),
     only: others.length === 0 ? only?.name : undefined,
   });
   return { listing, found };
@@ -133,11 +133,11 @@ async function search(
 
 /** Finds the one server that returned an address; no other is asked. */
 async function locate(
-  gateway: Gateway,
+  view: GatewayView,
   uri: string,
   { era }: ClientInfo,
 ): Promise<{ readonly place: Place; readonly listing: ResourceListing }> {
-  const { listing, found } = await search(gateway, uri);
+  const { listing, found } = await search(view, uri);
   if (found === undefined) {
     throw resourceNotFound(uri, era, {
       hint: `No server lists it. If you know whose it is, read ${boundUri('<server>', uri).replace('%3Cserver%3E', '<server>')}.`,
@@ -154,7 +154,7 @@ async function locate(
   return { place: found, listing };
 }
 
-export async function listPrompts({ host, repaired }: Gateway, listWait: ListWait): Promise<Params> {
+export async function listPrompts({ host, repaired }: GatewayView, listWait: ListWait): Promise<Params> {
   const { prompts } = await host.firstLists.prompts(listWait);
   const nameOf = promptNames(prompts, host.gatewayNaming);
   return {
@@ -166,7 +166,7 @@ export async function listPrompts({ host, repaired }: Gateway, listWait: ListWai
 }
 
 export async function getPrompt(
-  { host, addresses, repaired }: Gateway,
+  { host, addresses, repaired }: GatewayView,
   params: Params,
   clientInfo: ClientInfo,
   get: (prompt: ListedPrompt, args: PromptArguments) => Promise<PromptResult>,
@@ -189,7 +189,7 @@ export async function getPrompt(
 }
 
 export async function complete(
-  gateway: Gateway,
+  view: GatewayView,
   params: Params,
   clientInfo: ClientInfo,
   ask: (
@@ -209,14 +209,14 @@ export async function complete(
   const strings = Object.entries(known).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  const target = await completed(gateway, ref);
+  const target = await completed(view, ref);
   return sentCompletion(await ask(target, { name, value }, Object.fromEntries(strings)), {
     reader: readerOf(clientInfo),
-    note: (text) => gateway.repaired(target.server, 'a completion', text),
+    note: (text) => view.repaired(target.server, 'a completion', text),
   });
 }
 
-async function completed({ host, addresses }: Gateway, ref: Params): Promise<CompletionRef> {
+async function completed({ host, addresses }: GatewayView, ref: Params): Promise<CompletionRef> {
   if (ref['type'] === 'ref/prompt') {
     const { server, name } = await findPrompt(host, ref['name']);
     return { server, type: 'ref/prompt', name };

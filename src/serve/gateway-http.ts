@@ -4,6 +4,8 @@ import { homeAt } from '../config/home.ts';
 import { checkReach, listenHttp, type MountedHandler, type ServedHttp } from '../endpoint/listen-http.ts';
 import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { Callers } from './callers.ts';
+import { clientTables } from './client-table.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
 import type { ServedHost } from './served-host.ts';
@@ -50,11 +52,28 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
     proof: given !== undefined || issuer !== undefined || tokensOf !== undefined,
     hint: REACH_HINT,
   });
-  const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer);
   const { clock = systemClock } = options;
-  const named = tokensOf === undefined ? undefined : new TokenBook(homeAt(tokensOf), clock);
+  const { profiles } = host;
+  if (options.profile !== undefined) profiles.usable(options.profile);
+  const clients = clientTables(profiles);
+  const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer, clients);
+  const named =
+    tokensOf === undefined
+      ? undefined
+      : new TokenBook(homeAt(tokensOf), { clock, configured: () => clients().tokens });
+  const admission = new Callers({
+    profiles,
+    clients,
+    only: options.profile,
+    book: named,
+    report: (message) => host.report(undefined, message),
+  });
+  const closeAll = (): void => {
+    admission.close();
+    named?.close();
+  };
   if (given !== undefined && named?.isRevoked(given)) {
-    named.close();
+    closeAll();
     throw revoked();
   }
   // A token of the file is treated as such: it can be revoked.
@@ -69,16 +88,17 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
       port,
       token,
       named,
+      admission,
       needed: NEEDED,
       verifier,
       legacySse,
       mounted,
       sessionStorage,
     });
-    void served.closed.then(() => named?.close());
+    void served.closed.then(closeAll);
     return served;
   } catch (error) {
-    named?.close();
+    closeAll();
     throw error;
   }
 }

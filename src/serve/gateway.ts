@@ -5,36 +5,37 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, extname } from 'node:path';
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
-import { checkParams } from '../catalog/param-headers.ts';
-import type { Tool } from '../catalog/tool.ts';
 import type { Implementation } from '../connection/eras.ts';
 import { type Backend, type ClientHandler, closeClients, type ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { SuspendedRequests } from '../endpoint/client-rounds.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
-import { asPlugboardError } from '../errors.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { LinkedList } from '../lib/linked-list.ts';
 import { readVersion } from '../lib/version.ts';
-import { Addresses } from './addresses.ts';
+import { type Principal, parsePrincipal } from './callers.ts';
 import type { QuestionQueue } from './client-questions.ts';
 import { ClientListWait } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { failureOf } from './gateway-failure.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
 import { GatewayTasks } from './gateway-tasks.ts';
+import { GatewayView } from './gateway-view.ts';
 import { createRepairReport, type RepairReport } from './outgoing/sent-definitions.ts';
-import { createToolLister, type ToolLister } from './outgoing/tool-list.ts';
-import { createParamHeaders } from './requested-call.ts';
-import type { ServedHost, ServedSession } from './served-host.ts';
+import { ProfiledHost } from './profiled-host.ts';
+import type { ServedHost } from './served-host.ts';
 
 /** Options that stdio and HTTP share. */
 export interface GatewayOptions {
   /** `client` (default): the connected agent has asked its own user; `enforce`: all of `approval` applies here too. */
   readonly approvals?: 'client' | 'enforce' | undefined;
-  /** Tools of the gateway itself. */
+  /** The only profile in `config.json` that is served; default: that of each client, or everything. */
+  readonly profile?: string | undefined;
+  /** Tools of the gateway itself; clients with a profile do not have them. */
   readonly tools?: readonly OwnTool[] | undefined;
   readonly clock?: Clock | undefined;
   /** Receives questions whose client cannot ask its own user. */
@@ -53,48 +54,40 @@ export class Gateway implements Backend {
   readonly approvalQueue: QuestionQueue | undefined;
   readonly suspended: SuspendedRequests;
   readonly outputs: Outputs = new Outputs();
-  readonly addresses: Addresses = new Addresses();
   /** Tasks that clients follow themselves. */
   readonly tasks: GatewayTasks;
-  readonly listTools: ToolLister;
-  /** Reports repairs that were made for clients. */
-  readonly repaired: RepairReport;
-  readonly own: ReadonlyMap<string, OwnTool>;
   readonly listWait: ClientListWait;
-  readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
-  /** A session without a client, which sees every tool. */
-  #everything: ServedSession | undefined;
+  readonly #own: readonly OwnTool[];
+  /** Reports repairs that were made for clients. */
+  readonly #repaired: RepairReport;
+  /** Views by profile; undefined: everything. */
+  readonly #views = new Map<string | undefined, GatewayView>();
   /** Clients with a session of their own, by its id. */
   readonly #lasting = new Map<string, GatewayClient>();
   /** Clients without one: each is a request in progress. */
   readonly #stateless = new LinkedList<GatewayClient>();
-  readonly #changed = new Set<ListKind>();
-  readonly #stopListening: readonly (() => void)[];
+  /** Changed lists, and the views that they changed in, until the clients are notified. */
+  readonly #changed = new Map<GatewayView, Set<ListKind>>();
+  readonly #stopListening: (() => void)[];
+  #lastPrincipal: { readonly text: string; readonly parsed: Principal } | undefined;
   #closing = false;
 
   constructor(host: ServedHost, options: GatewayOptions = {}) {
     this.host = host;
     this.approvals = options.approvals ?? 'client';
-    const { tools = [] } = options;
-    this.own = new Map(tools.map((tool) => [tool.definition.name, tool]));
-    this.repaired = createRepairReport((server, message) => host.report(server, message));
-    this.listTools = createToolLister(
-      tools.map(({ definition }) => definition),
-      this.repaired,
-    );
+    this.#own = options.tools ?? [];
+    this.#repaired = createRepairReport((server, message) => host.report(server, message));
     this.clock = options.clock ?? systemClock;
     this.approvalQueue = options.approvalQueue ?? options.desk;
     this.suspended = new SuspendedRequests(this.clock);
     this.tasks = new GatewayTasks(this.clock);
     this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [
-      host.on('tools', () => this.#listChanged('tools')),
-      host.on('resources', () => this.#listChanged('resources')),
-      host.on('prompts', () => this.#listChanged('prompts')),
       host.on('message', (event) => this.#logged(event)),
       host.on('elicitation.complete', ({ session, elicitationId }) =>
         this.#clientOf(session)?.clientConnection.pageDone(elicitationId),
       ),
+      host.profiles.onChange((name) => this.#profileChanged(name)),
     ];
   }
 
@@ -102,36 +95,53 @@ export class Gateway implements Backend {
     return this.#closing;
   }
 
-  /** Resolves when `required` servers are connected, also those whose tools are known from the cache (CON-9). */
-  ready(): Promise<void> | undefined {
-    return this.host.hasRequired() ? this.host.requiredReady('all') : undefined;
+  /**
+   * Resolves when `required` servers are connected, also those whose tools are known from the cache (CON-9). Rejects if
+   * the client's profile cannot be used.
+   */
+  ready(principal: string): Promise<void> | undefined {
+    const { profile } = this.principalOf({ principal });
+    if (profile !== undefined && this.host.profiles.problemOf(profile) !== undefined)
+      return Promise.reject(unusableProfile());
+    const { host } = this.viewOf(profile);
+    return host.hasRequired() ? host.requiredReady('all') : undefined;
+  }
+
+  /** Returns the parts of a client's principal; the last one is kept, because a request needs it several times. */
+  principalOf({ principal }: Pick<ClientConnection, 'principal'>): Principal {
+    if (this.#lastPrincipal?.text !== principal)
+      this.#lastPrincipal = { text: principal, parsed: parsePrincipal(principal) };
+    return this.#lastPrincipal.parsed;
   }
 
   handlerFor(clientConnection: ClientConnection): ClientHandler {
-    return new GatewayClient(this, clientConnection);
+    const { profile } = this.principalOf(clientConnection);
+    return new GatewayClient(this, this.viewOf(profile), clientConnection);
   }
 
   failureOf(thrown: unknown): RpcFailure {
     return failureOf(asPlugboardError(thrown));
   }
 
-  /** A session without a client, which sees every tool and extension. */
-  get everything(): ServedSession {
-    this.#everything ??= this.host.session();
-    return this.#everything;
+  /** Returns the part of the gateway that the clients of a profile have; undefined: everything. */
+  viewOf(profile: string | undefined): GatewayView {
+    const known = this.#views.get(profile);
+    if (known !== undefined) return known;
+    const { host } = this;
+    const view = new GatewayView({
+      host: profile === undefined ? host : new ProfiledHost(host, host.profiles.of(profile)),
+      profile,
+      own: profile === undefined ? this.#own : [],
+      repaired: this.#repaired,
+    });
+    for (const kind of LISTS)
+      this.#stopListening.push(view.host.on(kind, () => this.#listChanged(view, kind)));
+    this.#views.set(profile, view);
+    return view;
   }
 
-  /** Returns the tools of all servers, deferred or not. */
-  allTools(): readonly Tool[] {
-    return this.everything.allTools();
-  }
-
-  checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
-    if (typeof name !== 'string') return;
-    const declaring = this.#paramHeaders(this.allTools());
-    if (declaring.size === 0) return;
-    const declared = declaring.get(this.#everything?.find(name)?.name ?? name);
-    if (declared !== undefined) checkParams(headers, declared, args);
+  checkCall(headers: IncomingHttpHeaders, call: Params, principal: string): void {
+    this.viewOf(this.principalOf({ principal }).profile).checkCall(headers, call);
   }
 
   /** Adds a client whose session was opened; returns the function that removes it. */
@@ -164,24 +174,33 @@ export class Gateway implements Backend {
     await this.listWait.flush();
   }
 
-  #listChanged(kind: ListKind): void {
+  #listChanged(view: GatewayView, kind: ListKind): void {
     if (this.#changed.size === 0) {
       // A starting server emits several changes in one tick.
       setImmediate(() => {
-        const kinds = [...this.#changed];
+        const changed = new Map(this.#changed);
         this.#changed.clear();
-        for (const client of this.#clients()) for (const each of kinds) client.listChanged(each);
+        for (const client of this.#clients())
+          for (const each of changed.get(client.view) ?? []) client.listChanged(each);
       });
     }
-    this.#changed.add(kind);
+    getOrMake(this.#changed, view, () => new Set<ListKind>()).add(kind);
+  }
+
+  #profileChanged(name: string): void {
+    const view = this.#views.get(name);
+    if (view === undefined) return;
+    for (const kind of LISTS) this.#listChanged(view, kind);
   }
 
   /**
    * Routes a server's log message to the client whose work it is about; dropped if that may be several. A message
-   * before any work goes to the client if it is the only one.
+   * before any work goes to the client if it is the only one, and has the whole server.
    */
   #logged({ server, level, params, session }: HostEvents['message']): void {
-    const client = session === undefined ? this.#onlyClient() : this.#clientOf(session);
+    const only = session === undefined ? this.#onlyClient() : undefined;
+    const alone = only?.view.hears(server) === true ? only : undefined;
+    const client = session === undefined ? alone : this.#clientOf(session);
     client?.log(server, level, params);
   }
 
@@ -189,6 +208,15 @@ export class Gateway implements Backend {
     const [only, ...others] = this.#clients();
     return others.length === 0 ? only : undefined;
   }
+}
+
+const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
+
+/** The reason is for the person who configured it. */
+function unusableProfile(): PlugboardError {
+  return new PlugboardError('CONFIG_INVALID', 'The profile of this client cannot be used', {
+    hint: 'Run plugboard profile list to see the reason.',
+  });
 }
 
 const PREFIX = 'plugboard://output/';
@@ -201,7 +229,7 @@ interface Offered {
 }
 
 /** Exposes results that were too long for a model as resources: a remote client cannot read their files. */
-class Outputs {
+export class Outputs {
   readonly #offered = new Map<string, Offered>();
 
   /** Returns an unguessable link that works for the same owner only. */

@@ -2,6 +2,7 @@
 
 import type { TokenVerifier } from '../endpoint/guard.ts';
 import { PlugboardError } from '../errors.ts';
+import type { ClientTable } from './client-table.ts';
 
 /** Asymmetric signatures only; a shared secret or no signature is not accepted. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
@@ -15,8 +16,14 @@ export interface IssuerOptions {
   readonly audience: string;
 }
 
-/** Fetches the issuer's keys first: a gateway that could not verify any token must not start. */
-export async function createTokenVerifier({ issuer, audience }: IssuerOptions): Promise<TokenVerifier> {
+/**
+ * Fetches the issuer's keys first: a gateway that could not verify any token must not start. `clients`: those that are
+ * recognised by claims.
+ */
+export async function createTokenVerifier(
+  { issuer, audience }: IssuerOptions,
+  clients: () => Pick<ClientTable, 'hasClaims' | 'byClaims'>,
+): Promise<TokenVerifier> {
   const { createRemoteJWKSet, jwtVerify } = await import('jose');
   const keys = createRemoteJWKSet(await findKeys(issuer));
   return {
@@ -35,7 +42,11 @@ export async function createTokenVerifier({ issuer, audience }: IssuerOptions): 
         const { iss, sub, client_id: client, azp } = payload;
         // Without a subject, clients of one issuer would share sessions and results.
         if (typeof sub !== 'string' || sub.trim() === '') return undefined;
-        return JSON.stringify([iss, sub, client ?? azp ?? null]);
+        const principal = JSON.stringify([iss, sub, client ?? azp ?? null]);
+        const known = clients();
+        if (!known.hasClaims) return principal;
+        const name = known.byClaims(payload);
+        return name === undefined ? undefined : { principal, client: name };
       } catch {
         return undefined;
       }

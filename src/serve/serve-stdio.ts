@@ -3,6 +3,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Served } from '../endpoint/backend.ts';
 import { serveLines } from '../endpoint/serve-lines.ts';
+import { localPrincipal } from './callers.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import type { ServedHost } from './served-host.ts';
 
@@ -30,5 +31,6 @@ export interface ServeStdioOptions extends GatewayOptions {
  */
 export function serveStdio(host: ServedHost, options: ServeStdioOptions = {}): Served {
   const { input = process.stdin, output = process.stdout } = options;
-  return serveLines(new Gateway(host, options), { input, output, finishMs: FINISH_MS });
+  const principal = localPrincipal(host.profiles, 'stdio', options.profile);
+  return serveLines(new Gateway(host, options), { input, output, principal, finishMs: FINISH_MS });
 }

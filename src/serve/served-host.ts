@@ -1,6 +1,7 @@
 /** The part of a host that serving needs, which a `Host` satisfies, and the session options of such a host. */
 
 import type { SessionOptions } from '../call/session.ts';
+import type { FirstLists } from '../host/first-lists.ts';
 import type { Host } from '../host/host.ts';
 import type { HostOptions } from '../host/host-options.ts';
 import type { HostSession } from '../host/host-session.ts';
@@ -21,27 +22,25 @@ export type ServedSession = Pick<
   | 'setLogLevel'
   | 'rootsChanged'
   | 'extensions'
+  | 'instructions'
   | 'mayHave'
   | 'request'
   | 'end'
+>;
+
+/** The lists that a gateway needs. */
+export type ServedLists = Pick<
+  FirstLists,
+  'waitMs' | 'configuredWaitMs' | 'tools' | 'resources' | 'prompts' | 'arrival'
 >;
 
 /** The members of a host that a gateway needs. */
 export interface ServedHost
   extends Pick<
     Host,
-    | 'home'
-    | 'instructions'
-    | 'gatewayNaming'
-    | 'firstLists'
-    | 'read'
-    | 'prompt'
-    | 'servers'
-    | 'hasRequired'
-    | 'requiredReady'
-    | 'on'
-    | 'report'
+    'home' | 'gatewayNaming' | 'profiles' | 'servers' | 'hasRequired' | 'requiredReady' | 'on' | 'report'
   > {
+  readonly firstLists: ServedLists;
   /** Opens a session for one client. */
   session(options?: SessionOptions): ServedSession;
 }

@@ -1,31 +1,61 @@
-/** The tokens of one home that a running gateway accepts: reread when the file changes, ended when they expire. */
+/**
+ * The tokens that a running gateway accepts: those of `tokens.json`, reread when the file changes and ended when they
+ * expire, and those of `clients` in the configuration.
+ */
 
-import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Home } from '../config/home.ts';
 import { watchFiles } from '../config/watch.ts';
 import type { NamedTokens } from '../endpoint/guard.ts';
 import type { Clock } from '../lib/clock.ts';
-import { hashOf, readTokenFile, type StoredToken, type TokenFile, tokenFileOf } from './token-file.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
+import { hashOf, readTokenFile, type TokenFile, tokenFileOf } from './token-file.ts';
 
 /** How often the file is checked if watching it fails; every request also checks it. */
 const LOOK_MS = 5_000;
 const EMPTY: TokenFile = { tokens: [], revoked: [] };
+const NO_CLIENTS: ReadonlyMap<string, string> = new Map();
+
+export interface TokenBookOptions {
+  readonly clock: Clock;
+  /** Names of the clients of the configuration by the hashes of their tokens: a new map for each version of it. */
+  readonly configured?: (() => ReadonlyMap<string, string>) | undefined;
+}
+
+interface Known {
+  readonly name: string;
+  readonly profile?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly expires?: number | undefined;
+}
 
 export class TokenBook implements NamedTokens {
   readonly #file: string;
   readonly #clock: Clock;
+  readonly #configured: () => ReadonlyMap<string, string>;
   readonly #listeners = new Set<(name: string) => void>();
   readonly #stopWatching: () => void;
   #stopLooking: () => void = () => {};
   #stamp: string | undefined;
+  #clients: ReadonlyMap<string, string> = NO_CLIENTS;
   #content: TokenFile = EMPTY;
-  /** Hashes of the valid tokens at the last check, by name. */
-  #valid: ReadonlyMap<string, string> = new Map();
+  /** By hash: a lookup takes the same time however many there are, and reveals nothing about other tokens. */
+  #tokens: ReadonlyMap<string, Known> = new Map();
+  #revoked: ReadonlySet<string> = new Set();
+  /** Names with a token that another name has too. */
+  #refused: ReadonlySet<string> = new Set();
+  #profiles: ReadonlyMap<string, string> = new Map();
+  /** The valid tokens and the profile of each name at the last check, as a text that changes with them. */
+  #bindings: ReadonlyMap<string, string> = new Map();
+  /** Changes with the tokens. */
+  version = 0;
+  /** When the next token expires. */
+  #nextExpiry = Number.POSITIVE_INFINITY;
 
-  constructor(home: Pick<Home, 'dir'>, clock: Clock) {
+  constructor(home: Pick<Home, 'dir'>, { clock, configured = () => NO_CLIENTS }: TokenBookOptions) {
     this.#file = tokenFileOf(home);
     this.#clock = clock;
+    this.#configured = configured;
     this.#look();
     this.#stopWatching = watchFiles([this.#file], clock, () => this.#look());
     this.#lookAgain();
@@ -33,21 +63,30 @@ export class TokenBook implements NamedTokens {
 
   nameOf(token: string): string | undefined {
     this.#look();
-    const hash = Buffer.from(hashOf(token));
-    let found: string | undefined;
-    // All are compared, each in constant time.
-    for (const [name, valid] of this.#valid) if (timingSafeEqual(Buffer.from(valid), hash)) found = name;
-    return found;
+    const hash = hashOf(token);
+    const known = this.#tokens.get(hash);
+    if (known === undefined || this.#revoked.has(hash)) return undefined;
+    return known.expires === undefined || this.#clock.now() < known.expires ? known.name : undefined;
   }
 
   bindingOf(name: string): string {
-    return this.#valid.get(name) ?? '';
+    return this.#bindings.get(name) ?? '';
   }
 
-  /** True if a token was revoked: then it is not accepted as the gateway's own token either. */
+  /** The profile that `tokens.json` has for a name. */
+  profileOf(name: string): string | undefined {
+    return this.#profiles.get(name);
+  }
+
+  /** True if another name has the same token: it does not identify its client. */
+  isRefused(name: string): boolean {
+    return this.#refused.has(name);
+  }
+
+  /** True if a token was revoked: then it is not accepted in any other way either. */
   isRevoked(token: string): boolean {
     this.#look();
-    return this.#content.revoked.includes(hashOf(token));
+    return this.#revoked.has(hashOf(token));
   }
 
   onEnd(listener: (name: string) => void): () => void {
@@ -61,37 +100,61 @@ export class TokenBook implements NamedTokens {
     this.#listeners.clear();
   }
 
-  /** Rereads the file if it changed since the last check, and ends the tokens that are no longer valid. */
+  /** Rereads the tokens if they changed since the last check, and ends those that are no longer valid. */
   #look(): void {
     const stamp = stampOf(this.#file);
-    if (stamp !== this.#stamp) {
-      this.#stamp = stamp;
-      this.#content = contentOf(this.#file);
-    }
+    const clients = this.#configured();
+    const isSame = stamp === this.#stamp && clients === this.#clients;
+    if (isSame && this.#clock.now() < this.#nextExpiry) return;
+    if (stamp !== this.#stamp) this.#content = contentOf(this.#file);
+    this.#stamp = stamp;
+    this.#clients = clients;
+    this.#index();
+  }
+
+  #index(): void {
+    this.version += 1;
+    const { tokens, revoked } = this.#content;
     const now = this.#clock.now();
-    const valid = new Map(
-      this.#content.tokens.filter((token) => isValid(token, now)).map(({ name, hash }) => [name, hash]),
+    const byHash = new Map<string, Known>();
+    const refused = new Set<string>();
+    const hashes = new Map<string, string[]>();
+    const add = (hash: string, known: Known): void => {
+      const other = byHash.get(hash);
+      if (other !== undefined && other.name !== known.name)
+        for (const each of [other, known]) refused.add(each.name);
+      byHash.set(hash, { ...other, ...known });
+      getOrMake(hashes, known.name, () => []).push(hash);
+    };
+    const valid = tokens.filter(({ expires = Number.POSITIVE_INFINITY }) => now < expires);
+    for (const { name, hash, expires, profile } of valid) add(hash, { name, expires, profile });
+    for (const [hash, name] of this.#clients) if (!revoked.includes(hash)) add(hash, { name });
+    this.#tokens = byHash;
+    this.#revoked = new Set(revoked);
+    this.#refused = refused;
+    this.#profiles = new Map(
+      tokens.flatMap(({ name, profile }) => (profile === undefined ? [] : [[name, profile]])),
     );
-    const ended = [...this.#valid].filter(([name, hash]) => valid.get(name) !== hash);
-    this.#valid = valid;
+    this.#nextExpiry = Math.min(...valid.map(({ expires = Number.POSITIVE_INFINITY }) => expires));
+    this.#rebind(
+      new Map([...hashes].map(([name, all]) => [name, [...all, this.#profiles.get(name) ?? ''].join(' ')])),
+    );
+  }
+
+  #rebind(bindings: ReadonlyMap<string, string>): void {
+    const ended = [...this.#bindings].filter(([name, before]) => bindings.get(name) !== before);
+    this.#bindings = bindings;
     for (const [name] of ended) for (const listener of this.#listeners) listener(name);
   }
 
   /** Schedules a check for the next expiry, or soon. */
   #lookAgain(): void {
-    const now = this.#clock.now();
-    const expiries = this.#content.tokens.flatMap(({ expires = now }) =>
-      expires > now ? [expires - now] : [],
-    );
-    this.#stopLooking = this.#clock.after(Math.min(LOOK_MS, ...expiries), () => {
+    const untilExpiry = Math.max(1, this.#nextExpiry - this.#clock.now());
+    this.#stopLooking = this.#clock.after(Math.min(LOOK_MS, untilExpiry), () => {
       this.#look();
       this.#lookAgain();
     });
   }
-}
-
-function isValid({ expires }: StoredToken, now: number): boolean {
-  return expires === undefined || now < expires;
 }
 
 /** Fails closed: an unreadable file has no valid tokens. */

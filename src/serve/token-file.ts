@@ -27,7 +27,7 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 const RESERVED: ReadonlySet<string> = new Set(['token', 'local']);
 /** A path through a file has no token either; the problem is reported when it is written. */
 const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
-const MAX_TOKENS = 1_000;
+const MAX_TOKENS = 20_000;
 /** Hashes of revoked tokens, newest first: a revoked token is not accepted in any other way either. */
 const MAX_REVOKED = 10_000;
 
@@ -46,6 +46,8 @@ export interface StoredToken {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly expires?: number;
+  /** The profile of the client. */
+  readonly profile?: string;
 }
 
 export interface TokenFile {
@@ -97,7 +99,15 @@ export interface NewToken extends StoredToken {
 export async function addToken(
   home: TokenHome,
   name: string,
-  { now, expires }: { readonly now: number; readonly expires?: number | undefined },
+  {
+    now,
+    expires,
+    profile,
+  }: {
+    readonly now: number;
+    readonly expires?: number | undefined;
+    readonly profile?: string | undefined;
+  },
 ): Promise<NewToken> {
   if (!NAME.test(name) || RESERVED.has(name)) {
     throw new PlugboardError('USAGE', `${JSON.stringify(name)} cannot be the name of a token`, {
@@ -110,6 +120,7 @@ export async function addToken(
     hash: hashOf(token),
     created: now,
     ...(expires === undefined ? {} : { expires }),
+    ...(profile === undefined ? {} : { profile }),
   };
   await edit(home, ({ tokens, revoked }) => {
     if (tokens.some((each) => each.name === name)) {
@@ -212,12 +223,13 @@ function readTokenFileText(file: string): string | undefined {
 }
 
 function textOf({ tokens, revoked }: TokenFile): string {
-  const entries = tokens.map(({ name, hash, created, expires }) => [
+  const entries = tokens.map(({ name, hash, created, expires, profile }) => [
     name,
     {
       hash,
       created: new Date(created).toISOString(),
       ...(expires === undefined ? {} : { expires: new Date(expires).toISOString() }),
+      ...(profile === undefined ? {} : { profile }),
     },
   ]);
   const value = { version: FILE_VERSION, tokens: Object.fromEntries(entries), revoked };
@@ -240,16 +252,23 @@ function parse(file: string, text: string): TokenFile {
   };
 }
 
-/** One invalid entry makes the whole file invalid: an unreadable expiry must not mean "never". */
+/** One invalid entry makes the whole file invalid: an unreadable expiry or profile must not mean "unlimited". */
 function parseToken(file: string, name: string, token: unknown): StoredToken {
   if (!NAME.test(name) || !isRecord(token)) throw unreadable(file);
-  const { hash, created, expires } = token;
+  const { hash, created, expires, profile } = token;
   const [from, until] = [created, expires].map((date) =>
     typeof date === 'string' ? Date.parse(date) : undefined,
   );
   if (typeof hash !== 'string' || !HASH.test(hash)) throw unreadable(file);
   if (expires !== undefined && (until === undefined || Number.isNaN(until))) throw unreadable(file);
-  return { name, hash, created: from || 0, ...(until === undefined ? {} : { expires: until }) };
+  if (profile !== undefined && (typeof profile !== 'string' || profile === '')) throw unreadable(file);
+  return {
+    name,
+    hash,
+    created: from || 0,
+    ...(until === undefined ? {} : { expires: until }),
+    ...(profile === undefined ? {} : { profile }),
+  };
 }
 
 function unreadable(file: string, cause?: unknown): PlugboardError {

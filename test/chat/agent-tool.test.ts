@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -147,6 +147,19 @@ describe('SRV-4: an agent as a tool', () => {
       'mcp__notes__read_note',
     ]);
     expect(body.messages[0].content).toMatch(/^You are terse\.\n\nOnly read\./);
+  });
+
+  it('SRV-8: servers and the profile that a profile extends restrict the agent too', async () => {
+    const config = JSON.parse(readFileSync(place.userFile, 'utf8')) as { profiles: object };
+    const profiles = { ...config.profiles, heir: { extends: 'reader' }, nothing: { servers: ['none'] } };
+    place.write(place.userFile, { ...config, profiles });
+    await connect('Deny', { text: 'ok' }, { text: 'ok' });
+    await call('agent', { prompt: 'go', profile: 'heir' });
+    await call('agent', { prompt: 'go', profile: 'nothing' });
+    const names = model?.requests.map(({ body }) =>
+      (body.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name),
+    );
+    expect(names).toEqual([['mcp__notes__read_note'], []]);
   });
 
   it('tools may be named as the gateway names them', async () => {

@@ -4,6 +4,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { homeAt } from '../../src/config/home.ts';
+import { addToken } from '../../src/serve/token-file.ts';
 import { type AuthServer, startAuthServer } from '../fixtures/auth-server.mjs';
 import { browse } from '../world/login-world.ts';
 import { type ManagedGateway, openManagedGateway, TOKEN } from '../world/managed-gateway.ts';
@@ -102,10 +104,12 @@ describe('SRV-5: the OpenAPI document', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(routes.toSorted()).toEqual([
+      'DELETE /api/clients/{name}/token',
       'DELETE /api/servers/{name}',
       'DELETE /api/servers/{name}/auth',
       'GET /api/approvals',
       'GET /api/calls',
+      'GET /api/clients',
       'GET /api/events',
       'GET /api/openapi.json',
       'GET /api/search',
@@ -164,6 +168,10 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('answerQuestion', { id: 'q1' }, { answer: 'deny' });
     await call;
     await use('listCalls');
+    await addToken(homeAt(world.home), 'laptop', { now: 0 });
+    await use('listClients');
+    await use('revokeToken', { name: 'laptop' });
+    await use('revokeToken', { name: 'laptop' });
     await use('getStats');
     await use('getDocument');
     const names = operations().map(([name]) => name);
@@ -181,6 +189,7 @@ describe('SRV-5: the OpenAPI document', () => {
       'connectServer 409',
       'finishLogin 400',
       'getServer 404',
+      'revokeToken 404',
     ]);
   });
 });

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, expect, it } from 'vitest';
 import { serveHttp } from '../../src/serve/index.ts';
-import { legacySession, post, send } from './bare-client.ts';
+import { profiledWorld } from '../world/profiled-world.ts';
+import { legacySession, modern, post, send } from './bare-client.ts';
 import { smallHost } from './small-host.ts';
 
 const AUDIENCE = 'https://gateway.example/mcp';
@@ -14,6 +15,7 @@ afterEach(async () => {
 
 type Sign = (claims: {
   sub?: string;
+  groups?: readonly string[];
   audience?: string;
   issuer?: string;
   expires?: number;
@@ -40,7 +42,7 @@ async function startIssuer(): Promise<{ issuer: string; sign: Sign }> {
   return {
     issuer,
     sign: (claims) =>
-      new SignJWT({})
+      new SignJWT(claims.groups === undefined ? {} : { groups: claims.groups })
         .setProtectedHeader({ alg: 'ES256', kid: 'k' })
         .setSubject(claims.sub ?? 'ada')
         .setAudience(claims.audience ?? AUDIENCE)
@@ -117,4 +119,41 @@ it('does not start when the issuer cannot be found', async () => {
   closers.push(small.close);
   const issuer = { issuer: 'http://127.0.0.1:1', audience: AUDIENCE };
   await expect(serveHttp(small.host, { port: 0, issuer })).rejects.toMatchObject({ code: 'CONNECT_FAILED' });
+});
+
+it('SRV-8: recognises clients by all their claims, the first one that matches, and refuses other tokens', async () => {
+  const { issuer, sign } = await startIssuer();
+  const made = await profiledWorld(
+    { git: { tools: { status: () => 'clean', push: () => 'pushed' } } },
+    {
+      profiles: { reader: { tools: ['git__status'] } },
+      clients: {
+        ada: { claims: { sub: 'ada', aud: AUDIENCE } },
+        readers: { claims: { groups: ['staff', 'guests'] }, profile: 'reader' },
+        both: { claims: { sub: 'bob', groups: 'staff' } },
+      },
+    },
+  );
+  const gateway = await serveHttp(made.host, { port: 0, issuer: { issuer, audience: AUDIENCE } });
+  closers.push(made.close, gateway.close);
+  const begun: unknown[] = [];
+  made.host.on('call.begin', ({ client, profile }) => void begun.push([client, profile]));
+  const listed = async (claims: Parameters<Sign>[0]): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${await sign(claims)}` };
+    await modern(gateway.url, 1, 'tools/call', { name: 'git__status' }, {}, headers);
+    const { status, messages } = await modern(gateway.url, 1, 'tools/list', {}, {}, headers);
+    const { tools = [] } = (messages[0]?.['result'] ?? {}) as { tools?: { name: string }[] };
+    return status === 200 ? tools.map(({ name }) => name) : status;
+  };
+  expect([
+    await listed({ sub: 'ada', groups: ['guests'] }),
+    await listed({ sub: 'eve', groups: ['guests', 'others'] }),
+    await listed({ sub: 'bob', groups: ['staff'] }),
+    await listed({ sub: 'bob' }),
+  ]).toEqual([['git__push', 'git__status'], ['git__status'], ['git__status'], 401]);
+  expect(begun).toEqual([
+    ['ada', undefined],
+    ['readers', 'reader'],
+    ['readers', 'reader'],
+  ]);
 });

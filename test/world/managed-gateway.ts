@@ -47,6 +47,8 @@ export interface ManagedGatewayOptions {
   readonly config?: object;
   readonly host?: Partial<HostOptions>;
   readonly serve?: ServeHttpOptions;
+  /** Accepts the named tokens of its home. */
+  readonly takesNamed?: boolean;
 }
 
 export async function openManagedGateway({
@@ -54,6 +56,7 @@ export async function openManagedGateway({
   config = {},
   host: more = {},
   serve = {},
+  takesNamed = false,
 }: ManagedGatewayOptions = {}): Promise<ManagedGateway> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'plugboard-manage-')));
   const [home, project] = [join(dir, 'home'), join(dir, 'project')];
@@ -76,6 +79,7 @@ export async function openManagedGateway({
   const served = await serveHttp(host, {
     port: 0,
     token: CALLING_TOKEN,
+    ...(takesNamed ? { tokensOf: home } : {}),
     manage: { token: TOKEN },
     ...serve,
   });

@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { AGENTS, agentCalled } from '../../config/import/agents.ts';
 import { PlugboardError } from '../../errors.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
+import { checkProfile } from '../known-profile.ts';
 import { exportToAgent, undoExport } from '../moving-in/export-agent.ts';
 
 export const exportCommand: CliCommand = {
@@ -18,11 +19,12 @@ export const exportCommand: CliCommand = {
       .option('--dry-run', 'show the change without writing it')
       .option('--overwrite', 'replace another entry called "plugboard"')
       .option('--move', 'also remove from the agent the servers that Plugboard serves')
+      .option('--profile <name>', 'give the agent only the servers, tools and rules of this profile')
       .option('--undo', 'undo an earlier export')
       .addHelpText('after', EXAMPLES);
   },
 
-  run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
+  async run(context: Context, _args: readonly string[], flags: Flags): Promise<number> {
     const agent = agentCalled(textFlag(flags, 'to') ?? '');
     const scope = textFlag(flags, 'scope') === 'project' ? 'project' : 'user';
     const target = { agent, scope, isDry: flags['dryRun'] === true } as const;
@@ -33,7 +35,14 @@ export const exportCommand: CliCommand = {
         hint: 'Remove --scope: --move edits your own files.',
       });
     }
-    return exportToAgent(context, target, { overwrite: flags['overwrite'] === true, move });
+    const profile = textFlag(flags, 'profile');
+    if (move && profile !== undefined) {
+      throw new PlugboardError('USAGE', 'The agent would lose servers that are not in the profile', {
+        hint: 'Use --move without --profile, or --profile without --move.',
+      });
+    }
+    if (profile !== undefined) await checkProfile(context, profile);
+    return exportToAgent(context, target, { overwrite: flags['overwrite'] === true, move, profile });
   },
 };
 
@@ -45,4 +54,5 @@ never edits files of a project.
 Examples:
   plugboard export --to codex --dry-run    show the change
   plugboard export --to codex --move
+  plugboard export --to codex --profile read-only
   plugboard export --to codex --undo       undo the export`;

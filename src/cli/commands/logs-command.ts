@@ -1,8 +1,6 @@
 /** `plugboard logs`: prints servers' stderr and log messages from their log files, without starting them. */
 
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { ServerSpec } from '../../config/entry.ts';
-import { attempt } from '../../lib/attempt.ts';
 import { aborted } from '../../lib/waits.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
@@ -10,6 +8,7 @@ import { type LogLine, readLogLine, serverLogFile } from '../../transport/server
 import { joinArgv } from '../argv.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
+import { FollowedFile } from '../followed-file.ts';
 import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { padEnd, width } from '../text-layout.ts';
@@ -113,74 +112,44 @@ async function follow(
   }
 }
 
-/** Reads the log of one server: its last lines, then lines as they are added, across log rotation. */
 interface ServerLine extends LogLine {
   readonly server: string;
 }
 
+/** Reads the log of one server: its last lines, then lines as they are added. */
 class LogReader {
   readonly server: string;
-  readonly file: string;
-  /** Offset of the next line in the file with this inode. */
-  #at = 0;
-  #inode: number | undefined;
+  readonly #followed: FollowedFile;
 
   constructor(server: string, file: string) {
     this.server = server;
-    this.file = file;
+    this.#followed = new FollowedFile(file);
+  }
+
+  get file(): string {
+    return this.#followed.file;
   }
 
   get exists(): boolean {
-    return this.#inode !== undefined;
+    return this.#followed.exists;
   }
 
   /** Returns the last lines, including those of the rotated file if this one has fewer; `next` continues from there. */
   last(count: number): readonly ServerLine[] {
-    const now = this.#read();
-    const before = now.length < count ? this.#parse(textOf(`${this.file}.1`)) : [];
+    const now = this.next();
+    const before = now.length < count ? this.#parse(this.#followed.rotated(1)) : [];
     return count === 0 ? [] : [...before, ...now].slice(-count);
   }
 
   /** Returns the lines added since the last read. */
   next(): readonly ServerLine[] {
-    return this.#read();
+    return this.#parse(this.#followed.next());
   }
 
-  #read(): ServerLine[] {
-    let file: number | undefined;
-    try {
-      file = openSync(this.file, 'r');
-      const { ino, size } = fstatSync(file);
-      const rest = this.#inode === undefined || this.#inode === ino ? [] : this.#restOfOld();
-      if (this.#inode !== ino || size < this.#at) this.#at = 0;
-      this.#inode = ino;
-      const bytes = Buffer.alloc(Math.max(0, size - this.#at));
-      const got = readSync(file, bytes, 0, bytes.length, this.#at);
-      // An incomplete line is read completely the next time.
-      const end = bytes.subarray(0, got).lastIndexOf(NEWLINE) + 1;
-      this.#at += end;
-      return [...rest, ...this.#parse(bytes.toString('utf8', 0, end))];
-    } catch {
-      return [];
-    } finally {
-      if (file !== undefined) closeSync(file);
-    }
-  }
-
-  #restOfOld(): ServerLine[] {
-    return this.#parse(Buffer.from(textOf(`${this.file}.1`)).toString('utf8', this.#at));
-  }
-
-  #parse(text: string): ServerLine[] {
-    return text.split('\n').flatMap((line) => {
+  #parse(lines: readonly string[]): ServerLine[] {
+    return lines.flatMap((line) => {
       const read = readLogLine(line);
       return read === undefined ? [] : [{ ...read, server: this.server }];
     });
   }
-}
-
-const NEWLINE = 0x0a;
-
-function textOf(file: string): string {
-  return attempt(() => readFileSync(file, 'utf8'), '');
 }

@@ -1,10 +1,12 @@
 /** `plugboard serve`: serves all configured servers as one MCP server, for any agent. */
 
 import type { AgentTools } from '../../chat/agent-tools.ts';
+import type { Settings } from '../../config/entry.ts';
 import { loadConfig } from '../../config/load.ts';
 import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
 import { allowsDaemon } from '../../daemon/protocol/daemon-use.ts';
 import { checkReach } from '../../endpoint/listen-http.ts';
+import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
@@ -17,6 +19,7 @@ import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-fil
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { misuse, wholeNumber } from '../flags.ts';
 import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
+import { checkProfile } from '../known-profile.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
 // Exported here to be in the same bundle, so that the serving code is shipped once.
@@ -30,6 +33,7 @@ These tokens cannot manage Plugboard; the page has its own token, in the file ma
 
 Examples:
   plugboard serve
+  plugboard serve --profile read-only
   plugboard serve --http 7420`;
 
 export const serve: CliCommand = {
@@ -52,6 +56,7 @@ export const serve: CliCommand = {
       .option('--no-workspace', 'do not include it, even if config.json sets "workspace"')
       .option('--legacy-sse', 'also serve the HTTP+SSE transport of 2024-11-05 at /sse')
       .option('--approvals <mode>', 'client: the agent asks its own user (default); enforce: Plugboard asks')
+      .option('--profile <name>', 'serve only the servers, tools and rules of this profile')
       .option('--agent', 'also serve an agent as tools: agent and agent_reply')
       .option('--model <name>', 'model of that agent: provider:name, or <url>#<name>')
       .addHelpText('after', EXAMPLES);
@@ -60,14 +65,16 @@ export const serve: CliCommand = {
   async run(context: Context, args: readonly string[], flags: Flags): Promise<number> {
     if (args.length > 0) throw misuse('serve', `Unexpected argument ${JSON.stringify(args[0])}`);
     const approvals = approvalsOf(flags);
+    const profile = textFlag(flags, 'profile');
+    if (profile !== undefined) await checkProfile(context, profile);
     const http = await httpOf(context, flags);
     const workspace = workspaceOf(flags);
     if (flags['agent'] !== true && flags['model'] !== undefined)
       throw misuse('serve', '--model can only be used with --agent');
     if (isShared(context, flags)) {
-      if (http === undefined && (await relayed(context, approvals, workspace))) return 0;
+      if (http === undefined && (await relayed(context, { approvals, profile }, workspace))) return 0;
       if (http !== undefined) {
-        const status = await inDaemon(context, { ...http, approvals }, workspace);
+        const status = await inDaemon(context, { ...http, approvals, profile }, workspace);
         if (status !== undefined) return status;
       }
     }
@@ -77,8 +84,8 @@ export const serve: CliCommand = {
       const tools = agent?.tools ?? [];
       try {
         return await (http === undefined
-          ? onStdio(context, host, { approvals, tools })
-          : onHttp(context, host, { ...http, approvals, tools }));
+          ? onStdio(context, host, { approvals, profile, tools })
+          : onHttp(context, host, { ...http, approvals, profile, tools }));
       } finally {
         await agent?.close();
       }
@@ -98,7 +105,7 @@ function isShared({ env, verbose }: Context, flags: Flags): boolean {
 /** False if the daemon cannot serve this session. */
 async function relayed(
   context: Context,
-  approvals: Approvals,
+  { approvals, profile }: { readonly approvals: Approvals; readonly profile: string | undefined },
   workspace: boolean | undefined,
 ): Promise<boolean> {
   const { cwd, env, home, extra, signal } = context;
@@ -107,7 +114,7 @@ async function relayed(
     home,
     env,
     signal,
-    request: { kind: 'mcp', cwd, env, approvals, workspace, servers: extra },
+    request: { kind: 'mcp', cwd, env, approvals, profile, workspace, servers: extra },
   });
 }
 
@@ -121,7 +128,7 @@ async function inDaemon(
   await settleInputsFirst(context);
   const tokens = await tokensFor(context, options);
   const { holdHttp } = await import('../../daemon/client/hold-http.ts');
-  const { host, port = DEFAULT_PORT, approvals = 'client', issuer, legacySse, token } = options;
+  const { host, port = DEFAULT_PORT, approvals = 'client', profile, issuer, legacySse, token } = options;
   const held = await holdHttp({
     home,
     env,
@@ -136,6 +143,7 @@ async function inDaemon(
         host,
         port,
         approvals,
+        profile,
         token,
         namedTokens: options.takesNamed,
         manageToken: tokens.manage.token,
@@ -169,12 +177,25 @@ async function agentTools(
     hostOptions,
     model,
     env,
-    profiles: async () => (await loadConfig({ cwd, home })).settings.profiles ?? {},
+    profiles: async () => usableProfiles((await loadConfig({ cwd, home })).settings),
     roots: async () => {
       const { projectRoot, settings } = await loadConfig({ cwd, home });
       return [projectRoot, ...(settings.agentRoots ?? [])];
     },
   });
+}
+
+/** A profile with a problem is an error of every thread: the default one must not be replaced by no restrictions. */
+function usableProfiles({ profiles = {}, brokenProfiles = [] }: Settings): NonNullable<Settings['profiles']> {
+  const [broken] = brokenProfiles.filter((name) => !Object.hasOwn(profiles, name));
+  if (broken === undefined) return profiles;
+  throw new PlugboardError(
+    'CONFIG_INVALID',
+    `The profile ${JSON.stringify(broken)} in config.json has a problem`,
+    {
+      hint: 'Run plugboard profile list to see it.',
+    },
+  );
 }
 
 async function onStdio({ signal }: Context, host: Host, options: GatewayOptions): Promise<number> {

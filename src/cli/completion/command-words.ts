@@ -8,7 +8,7 @@ import { ENTRY_KEYS } from '../../config/config-keys.ts';
 import { AGENTS } from '../../config/import/agents.ts';
 import { rows } from '../command-table.ts';
 import { PRESETS } from '../presets/preset-table.ts';
-import { declareProgram } from '../program.ts';
+import { declareProgram, declareServerFlag } from '../program.ts';
 import type { ArgumentKind, CommandWords, FlagWords, Vocabulary, Word } from './vocabulary.ts';
 
 const AGENT_WORDS: readonly Word[] = AGENTS.map(({ id, title }) => ({ value: id, about: title }));
@@ -94,7 +94,7 @@ export async function commandWords(): Promise<Vocabulary> {
         };
       }),
   );
-  const { options } = declareProgram('', () => {});
+  const { options } = declareServerFlag(declareProgram('', () => {}));
   return { commands, flags: options.map((option) => flagOf('', option)) };
 }
 

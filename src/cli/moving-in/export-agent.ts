@@ -22,13 +22,17 @@ import { type AgentTarget, type AgentWritten, nameIsTaken, OWN_NAME, writeIntoAg
 export async function exportToAgent(
   context: Context,
   target: AgentTarget,
-  { overwrite, move }: { readonly overwrite: boolean; readonly move: boolean },
+  {
+    overwrite,
+    move,
+    profile,
+  }: { readonly overwrite: boolean; readonly move: boolean; readonly profile?: string | undefined },
 ): Promise<number> {
   const { agent, scope, isDry } = target;
   const { cwd, home, output } = context;
   const config = await loadEffective({ cwd, home, env: context.env });
   const variables = scope === 'project' ? [] : await variablesOfServers(context, config);
-  const written = await writeIntoAgent(context, target, { overwrite, variables });
+  const written = await writeIntoAgent(context, target, { overwrite, variables, profile });
   if (written.action === 'blocked' && !isDry) throw nameIsTaken(agent, written.file);
   const moved = move ? await moveOut(context, target, config) : undefined;
   if (!isDry) noteCache(context, scope);

@@ -29,6 +29,8 @@ export interface WriteOptions {
   readonly overwrite: boolean;
   /** Names of variables that entries refer to. */
   readonly variables: readonly string[];
+  /** The profile that the agent gets; default: everything. */
+  readonly profile?: string | undefined;
 }
 
 export interface AgentWritten {
@@ -45,11 +47,11 @@ export interface AgentWritten {
 export async function writeIntoAgent(
   context: Context,
   { agent, scope, isDry }: AgentTarget,
-  { overwrite, variables }: WriteOptions,
+  { overwrite, variables, profile }: WriteOptions,
 ): Promise<AgentWritten> {
   const file = targetFile(context, agent, scope);
   const record = recordFile(context.home, agent.id, scope);
-  const program = programFor(context, scope);
+  const program = programFor(context, scope, profile);
   let written: Written | undefined;
   let isBlocked = false;
   const { before, after } = await editRecorded(context, { file, record, isDry }, async (value, text) => {
@@ -91,12 +93,12 @@ export function targetFile(context: Context, agent: Agent, scope: AgentScope): F
 }
 
 /** A project's file is committed, so it has the program's name, which every machine can find, instead of a path. */
-function programFor({ env }: Context, scope: AgentScope): Program {
+function programFor({ env }: Context, scope: AgentScope, profile: string | undefined): Program {
   const [command = OWN_NAME, ...args] = scope === 'project' ? [OWN_NAME] : ownProgram(env);
   const home = scope === 'project' ? undefined : env['PLUGBOARD_HOME'];
   return {
     command,
-    args: [...args, 'serve', '--stdio'],
+    args: [...args, 'serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])],
     // The agent may start without this variable, and would then serve a different home.
     env: home ? { PLUGBOARD_HOME: home } : {},
   };

@@ -33,7 +33,11 @@ export interface RequestedServer {
 
 export type SessionRequest =
   /** A relay: MCP lines in both directions from here on. */
-  | ({ readonly kind: 'mcp'; readonly approvals: Approvals } & SessionContext)
+  | ({
+      readonly kind: 'mcp';
+      readonly approvals: Approvals;
+      readonly profile?: string | undefined;
+    } & SessionContext)
   /** MCP lines in both directions with one server as a pass-through, for a host in another process. */
   | ({ readonly kind: 'server'; readonly wanted: RequestedServer } & SessionContext)
   /** One command: frames of its output, then its exit status. */
@@ -71,6 +75,8 @@ export interface HttpListen {
   /** Undefined: the port of the last time, else the default one, else the next free one. */
   readonly port?: number | undefined;
   readonly approvals: Approvals;
+  /** The only profile that is served. */
+  readonly profile?: string | undefined;
   /** Bearer token of MCP clients. */
   readonly token?: string | undefined;
   /** Accept the tokens of `plugboard token` too. Without these, a token or an issuer, no token is required. */

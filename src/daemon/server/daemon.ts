@@ -11,6 +11,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isRecord, parseRecord } from '../../lib/json.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { Traffic } from '../../manage/traffic.ts';
+import { localPrincipal } from '../../serve/callers.ts';
 import { firstLine } from '../client/attach.ts';
 import {
   type AttachRequest,
@@ -404,7 +405,9 @@ export class Daemon {
     switch (request.kind) {
       case 'mcp':
         response();
-        await this.#serve(socket, shared, from, shared.gateway(host, request.approvals)).left;
+        await this.#serve(socket, shared, from, shared.gateway(host, request.approvals), (owner) =>
+          localPrincipal(host.profiles, owner, request.profile),
+        ).left;
         return true;
       case 'server': {
         const server = openPassThrough(host, request.wanted, clock);
@@ -427,10 +430,18 @@ export class Daemon {
     }
   }
 
-  #serve(socket: Socket, shared: SharedHost, from: SessionContext, backend: Backend): McpSession {
+  /** `principalOf`: the principal of the client on a connection of this name. */
+  #serve(
+    socket: Socket,
+    shared: SharedHost,
+    from: SessionContext,
+    backend: Backend,
+    principalOf: (owner: string) => string = (owner) => owner,
+  ): McpSession {
     this.#served += 1;
     const { clock } = this.#options;
-    const session = new McpSession({ socket, backend, name: `attached-${this.#served}`, clock });
+    const name = principalOf(`attached-${this.#served}`);
+    const session = new McpSession({ socket, backend, name, clock });
     const client: McpClient = { session, from, shared };
     this.#clients.add(client);
     void session.left.then(() => this.#clients.delete(client));

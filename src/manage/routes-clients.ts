@@ -1,0 +1,95 @@
+/** The routes for clients of the gateway: who they are, what they called, and the end of their tokens. */
+
+import type { ClientSetting } from '../config/entry.ts';
+import type { Home } from '../config/home.ts';
+import type { Host } from '../host/host.ts';
+import { own } from '../lib/json.ts';
+import { readTokenFile, revokeToken, type StoredToken, tokenFileOf } from '../serve/token-file.ts';
+import { list, object, ref, text } from './api-schemas.ts';
+import type { RecentCalls } from './recent-calls.ts';
+import { type Route, refusal } from './route.ts';
+
+export interface ClientParts {
+  readonly host: Host;
+  readonly calls: RecentCalls;
+  /** The home of the tokens. */
+  readonly home: Home;
+}
+
+export function clientRoutes(parts: ClientParts): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/clients',
+      operation: 'listClients',
+      summary: 'The clients of the gateway: how each is recognised, its profile, its sessions and its calls.',
+      answer: object({ clients: list(ref('Client')) }),
+      handle: () => ({ clients: clientsOf(parts) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/clients/{name}/token',
+      operation: 'revokeToken',
+      summary: 'Revoke the token of a client, and end its sessions.',
+      answer: object({ name: text, revoked: { type: 'boolean' } }),
+      fails: [404],
+      handle: async ({ params }) => {
+        const name = params['name'] ?? '';
+        if (!tokensOf(parts).some((token) => token.name === name))
+          throw refusal(404, `There is no token named ${JSON.stringify(name)}`, {
+            hint: 'A client of config.json ends when it is removed from that file.',
+          });
+        await revokeToken(parts.home, name);
+        return { name, revoked: true };
+      },
+    },
+  ];
+}
+
+function clientsOf(parts: ClientParts): readonly object[] {
+  const { host, calls } = parts;
+  const { settings } = host.profiles;
+  const tokens = new Map(tokensOf(parts).map((token) => [token.name, token]));
+  const byClient = calls.byClient();
+  const sessions = host.profiles.sessions();
+  const names = new Set([
+    ...tokens.keys(),
+    ...Object.keys(settings.clients ?? {}),
+    ...sessions.keys(),
+    ...byClient.keys(),
+  ]);
+  return [...names].map((name) => {
+    const token = tokens.get(name);
+    const setting = own(settings.clients, name);
+    const profile = token?.profile ?? setting?.profile;
+    const problem = profile === undefined ? undefined : host.profiles.problemOf(profile);
+    return {
+      name,
+      recognisedBy: waysOf(token, setting),
+      ...(profile === undefined ? {} : { profile, budgets: host.profiles.of(profile).budgets }),
+      ...(token === undefined ? {} : { token: times(token) }),
+      ...(problem === undefined ? {} : { problem: problem.message }),
+      sessions: sessions.get(name) ?? 0,
+      calls: 0,
+      running: 0,
+      failed: 0,
+      ...byClient.get(name),
+    };
+  });
+}
+
+function tokensOf({ home }: ClientParts): readonly StoredToken[] {
+  return readTokenFile(tokenFileOf(home)).tokens;
+}
+
+function waysOf(token: StoredToken | undefined, setting: ClientSetting | undefined): readonly string[] {
+  return [
+    ...(token === undefined && setting?.token === undefined ? [] : ['token']),
+    ...(setting?.claims === undefined ? [] : ['claims']),
+    ...(setting?.local === true ? ['local'] : []),
+  ];
+}
+
+function times({ created, expires }: StoredToken): object {
+  return { created, ...(expires === undefined ? {} : { expires }) };
+}

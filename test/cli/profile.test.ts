@@ -1,0 +1,223 @@
+/** `plugboard profile` and `plugboard audit`, and the flag `--profile` of other commands. */
+
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../world/until.ts';
+import { FIXTURES, Place } from './command.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+afterEach(async () => {
+  await place.run(['daemon', 'stop']);
+  place.remove();
+});
+
+const SERVER = { command: process.execPath, args: [join(FIXTURES, 'cli-server.mjs')] };
+const PROFILES = {
+  reader: { servers: ['one'], tools: ['*__args', '*__media'], rules: { deny: ['one__media'] } },
+  narrower: { extends: 'reader', tools: ['one__args'], budgets: [{ calls: 5, per: 'minute' }] },
+};
+
+function configure(more: object = {}): void {
+  place.write(place.userFile, {
+    mcpServers: { one: SERVER, two: SERVER },
+    profiles: PROFILES,
+    ...more,
+  });
+}
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+const call = {
+  jsonrpc: '2.0',
+  id: 3,
+  method: 'tools/call',
+  params: { name: 'one__args', arguments: { text: 'a secret' } },
+};
+
+/** The names of the tools that a client of `serve` with these flags has. */
+async function served(flags: readonly string[], ...more: readonly object[]): Promise<unknown> {
+  const input = [initialize, list, ...more].map((message) => `${JSON.stringify(message)}\n`).join('');
+  const { stdout } = await place.run(['serve', ...flags], { input });
+  const messages = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id?: number; result?: { tools?: { name: string }[] } });
+  return messages.find(({ id }) => id === 2)?.result?.tools?.map(({ name }) => name);
+}
+
+describe('profile', () => {
+  it('SRV-8: list shows profiles, their clients, and why one cannot be used', async () => {
+    configure({
+      profiles: { ...PROFILES, odd: { extends: 'none' } },
+      clients: { me: { local: true, profile: 'reader' } },
+    });
+    await place.run(['token', 'add', 'laptop', '--profile', 'reader']);
+    const { status, value } = await place.json(['profile', 'list']);
+    const text = await place.run(['profile', 'list']);
+    expect({ status, value }).toMatchObject({
+      status: 0,
+      value: {
+        profiles: [
+          { name: 'reader', servers: ['one'], tools: ['*__args', '*__media'], clients: ['laptop', 'me'] },
+          { name: 'narrower', extends: 'reader', tools: ['one__args'], clients: [] },
+          { name: 'odd', clients: [], problem: 'There is no profile called "none"' },
+        ],
+        problems: [{ line: expect.any(Number), column: expect.any(Number) }],
+      },
+    });
+    expect([text.stdout, text.stderr]).toEqual([
+      expect.stringContaining('clients: laptop, me'),
+      expect.stringMatching(/config\.json:\d+:\d+: There is no profile called "none"/),
+    ]);
+  });
+
+  it('SRV-8: show has the servers and tools that a profile has now', async () => {
+    configure();
+    const { value } = await place.json(['profile', 'show', 'narrower']);
+    expect(value).toEqual({
+      name: 'narrower',
+      address: '/mcp/narrower',
+      chain: ['narrower', 'reader'],
+      servers: ['one'],
+      whole: [],
+      tools: ['mcp__one__args'],
+      rules: { allow: [], ask: [], deny: ['one__media'] },
+      approvals: 'client',
+      budgets: [{ calls: 5, per: 'minute' }],
+      clients: [],
+    });
+  });
+
+  it('SRV-8: try shows what a call would lead to, and makes none', async () => {
+    configure();
+    const tried = async (...args: readonly string[]): Promise<unknown> =>
+      (await place.json(['profile', 'try', ...args])).value;
+    expect([
+      await tried('reader', 'one__args', 'count=2'),
+      await tried('reader', 'one__media'),
+      await tried('reader', 'two__args'),
+      await tried('reader', 'one__args', 'count:="x"'),
+    ]).toMatchObject([
+      { profile: 'reader', visible: true, decision: 'allow' },
+      { visible: true, decision: 'deny', rule: 'one__media' },
+      { tool: 'two__args', visible: false },
+      { visible: true, problems: [expect.stringContaining('count')] },
+    ]);
+    expect((await place.run(['audit'])).stdout).toBe('');
+    expect((await place.run(['profile', 'try', 'reader', 'two__args'])).stdout).toBe(
+      'two__args is not visible: a call would be answered as if there were no such tool.\n',
+    );
+  });
+
+  it('SRV-8: an unknown profile is refused by every command, with the nearest name', async () => {
+    configure();
+    const commands = [
+      ['profile', 'show', 'raeder'],
+      ['token', 'add', 'x', '--profile', 'raeder'],
+      ['serve', '--profile', 'raeder'],
+      ['export', '--to', 'codex', '--profile', 'raeder', '--dry-run'],
+    ];
+    const ended = await Promise.all(commands.map((args) => place.run(args)));
+    expect(ended.map(({ stderr }) => stderr)).toEqual(
+      commands.map(() => expect.stringMatching(/no profile called "raeder"[\s\S]*"reader"/)),
+    );
+    expect(ended.every(({ status }) => status !== 0)).toBe(true);
+  });
+});
+
+it.each([
+  ['an own process', ['--own']],
+  ['the daemon', []],
+])('SRV-8: serve --profile serves only the profile over stdio, from %s', async (_where, own) => {
+  configure();
+  expect([await served([...own, '--profile', 'reader']), await served(own)]).toMatchObject([
+    ['one__args', 'one__media'],
+    { length: 8 },
+  ]);
+});
+
+it('SRV-8: token list shows profiles, and those that cannot be used', async () => {
+  configure();
+  const added = await place.json(['token', 'add', 'laptop', '--profile', 'reader', '--expires', '30d']);
+  expect(added.value).toEqual({
+    name: 'laptop',
+    token: expect.stringMatching(/^plug_/),
+    profile: 'reader',
+    expires: expect.any(String),
+  });
+  await place.run(['token', 'add', 'all']);
+  const before = await place.run(['token', 'list']);
+  configure({ profiles: {} });
+  const after = await place.run(['token', 'list']);
+  expect([before.stdout, after.stdout]).toEqual([
+    expect.stringMatching(/laptop +profile reader +created[\s\S]*all +everything/),
+    expect.stringContaining('profile reader (cannot be used, so it is refused)'),
+  ]);
+});
+
+it('SRV-8: export --profile writes an entry for the profile, and does not move servers out', async () => {
+  configure();
+  const { value } = await place.json(['export', '--to', 'cursor', '--profile', 'reader', '--dry-run'], {
+    env: { HOME: place.dir },
+  });
+  const { status } = await place.run(['export', '--to', 'cursor', '--profile', 'reader', '--move']);
+  expect([value, status]).toMatchObject([
+    { entry: { args: expect.arrayContaining(['serve', '--stdio', '--profile', 'reader']) } },
+    2,
+  ]);
+});
+
+describe('audit', () => {
+  const lines = async (...args: readonly string[]): Promise<unknown> =>
+    ((await place.json(['audit', ...args])).value as { lines: { client?: string }[] }).lines;
+
+  it('CAL-6: prints calls with their client and profile, filtered by time, client and server', async () => {
+    configure();
+    await served(['--own', '--profile', 'reader'], call);
+    await place.run(['call', 'two', 'args']);
+    const all = await lines();
+    expect(all).toMatchObject([
+      { client: 'local', profile: 'reader', server: 'one', tool: 'args', outcome: 'ok' },
+      { server: 'two', tool: 'args', outcome: 'ok' },
+    ]);
+    expect(JSON.stringify(all)).not.toContain('a secret');
+    expect([
+      await lines('--client', 'local'),
+      await lines('--server', 't*'),
+      await lines('--since', '1h'),
+      await lines('--since', '2099-01-01'),
+      await lines('-n', '1'),
+    ]).toMatchObject([{ length: 1 }, { length: 1 }, { length: 2 }, [], [{ server: 'two' }]]);
+    expect((await place.run(['audit', '--client', 'local'])).stdout).toMatch(
+      /local \(reader\) +ok +one args/,
+    );
+  });
+
+  it('CAL-6: follows the log, and rejects a wrong time', async () => {
+    configure();
+    await served(['--own'], call);
+    const { child, ended } = place.start(['--json', 'audit', '-f', '--server', 'one']);
+    let printed = '';
+    child.stdout?.on('data', (text: Buffer) => {
+      printed += text.toString();
+    });
+    const count = (): number => printed.split('\n').filter((line) => line !== '').length;
+    await until('the first line is printed', () => count() === 1);
+    const file = join(place.home, 'audit.jsonl');
+    const [line = ''] = readFileSync(file, 'utf8').split('\n');
+    appendFileSync(file, `${line.replace('"one"', '"two"')}\n${line}\n`);
+    await until('the new line of the server is printed', () => count() === 2);
+    child.kill('SIGINT');
+    await ended;
+    expect((await place.run(['audit', '--since', 'yesterday'])).status).toBe(2);
+  });
+});

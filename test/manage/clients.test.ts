@@ -1,0 +1,70 @@
+/** The clients of the gateway over the management API. */
+
+import { afterEach, expect, it } from 'vitest';
+import { homeAt } from '../../src/config/home.ts';
+import { addToken } from '../../src/serve/token-file.ts';
+import { legacySession, post } from '../serve/bare-client.ts';
+import { type ManagedGateway, openManagedGateway } from '../world/managed-gateway.ts';
+
+let gateway: ManagedGateway;
+afterEach(() => gateway.close());
+
+const CONFIG = {
+  profiles: { reader: { tools: ['*__echo'], budgets: [{ calls: 5, per: 'minute' }] } },
+  clients: {
+    ci: { claims: { sub: 'ci' }, profile: 'reader' },
+    lost: { local: true, profile: 'nowhere' },
+  },
+};
+
+it('SRV-8: lists clients with their profile, sessions, calls and budget, and revokes a token', async () => {
+  gateway = await openManagedGateway({
+    config: CONFIG,
+    script: { tools: { echo: () => 'hi', other: () => 'hi' } },
+    takesNamed: true,
+  });
+  const home = homeAt(gateway.home);
+  const { token } = await addToken(home, 'laptop', { now: 1, profile: 'reader' });
+  const { url } = gateway.served;
+  const session = await legacySession(url, '2025-11-25', {}, { authorization: `Bearer ${token}` });
+  const server = gateway.host.servers()[0]?.name ?? '';
+  for (const tool of ['echo', 'other'])
+    await post(
+      url,
+      { jsonrpc: '2.0', id: tool, method: 'tools/call', params: { name: `${server}__${tool}` } },
+      session,
+    );
+  const none = { sessions: 0, calls: 0, running: 0, failed: 0 };
+  const budgets = [{ calls: 5, per: 'minute' }];
+  expect((await gateway.api('GET', '/api/clients')).body).toEqual({
+    clients: [
+      {
+        name: 'laptop',
+        recognisedBy: ['token'],
+        profile: 'reader',
+        budgets,
+        token: { created: 1 },
+        sessions: 1,
+        calls: 1,
+        running: 0,
+        failed: 0,
+        last: expect.any(Number),
+      },
+      { name: 'ci', recognisedBy: ['claims'], profile: 'reader', budgets, ...none },
+      {
+        name: 'lost',
+        recognisedBy: ['local'],
+        profile: 'nowhere',
+        budgets: [],
+        problem: 'There is no profile called "nowhere"',
+        ...none,
+      },
+    ],
+  });
+  const { body } = await gateway.api('GET', '/api/calls');
+  expect(body).toMatchObject({ calls: [{ client: 'laptop', profile: 'reader', tool: 'echo' }] });
+  const revoked = await gateway.api('DELETE', '/api/clients/laptop/token');
+  const again = await gateway.api('DELETE', '/api/clients/laptop/token');
+  const ping = await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, session);
+  expect([revoked.body, again.status, ping.status]).toEqual([{ name: 'laptop', revoked: true }, 404, 401]);
+});
