@@ -60,10 +60,23 @@ const required = {
     initialOptions.write = false;
     onEnd(async ({ outputFiles = [] }) => {
       for (const { path, text } of outputFiles)
-        await writeFile(path, text.replaceAll(IMPORTED, REQUIRED).replaceAll(PACKAGE, '__import("$1")'));
+        await writeFile(
+          path,
+          inAscii(text.replaceAll(IMPORTED, REQUIRED).replaceAll(PACKAGE, '__import("$1")')),
+        );
     });
   },
 };
+
+/**
+ * Escapes the characters that esbuild leaves in regular expressions, so that V8 keeps a file in one byte for each
+ * character; a raw template would change its value.
+ */
+function inAscii(text) {
+  if (/\braw`[^`]*[^\0-\x7f]/.test(text)) throw new Error('A raw template has characters other than ASCII');
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 const IMPORTED = /\bimport\("(\.\/[\w-]+\.cjs)"\)/g;
 const REQUIRED = 'Promise.resolve().then(()=>require("$1"))';
 /** Code that was compiled in an earlier run cannot import; src/cli/code-cache.ts passes a function that can. */
@@ -79,7 +92,6 @@ export const commonJsOptions = {
   // jsonc-parser's other build hides its requires from bundlers.
   mainFields: ['module', 'main'],
   target: 'node20.19',
-  // src/cli/code-cache.ts reads the files as such.
   charset: 'ascii',
   // Names are kept: stack traces of --verbose are for people.
   minifyWhitespace: true,

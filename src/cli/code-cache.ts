@@ -177,8 +177,7 @@ function readSource(file: string): { readonly source: Stats; readonly wrapped: s
     bytes.write(BEFORE, 0, 'latin1');
     readAll(descriptor, bytes.subarray(length, length + source.size));
     bytes.write(AFTER, length + source.size, 'latin1');
-    // The bundles are ASCII (scripts/bundle.mjs), which is decoded fastest this way.
-    return { source, wrapped: bytes.toString('latin1') };
+    return { source, wrapped: bytes.toString('utf8') };
   } finally {
     closeSync(descriptor);
   }

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { COMMAND, Place } from './command.ts';
+import { COMMAND, FIXTURES, Place } from './command.ts';
 
 const GET = ['get', 'demo'];
 const MAIN = 'commands.cjs.code';
@@ -135,6 +135,14 @@ describe('compiled code of commands', () => {
     rmSync(place.home, { recursive: true });
     expect(await place.run(['list', '--no-connect'])).toMatchObject({ status: 0 });
     expect(existsSync(place.home)).toBe(false);
+  });
+
+  it('has the same expressions for other scripts as the source: a scan finds the same', async () => {
+    const args = [join(FIXTURES, 'surfaces-poison.mjs')];
+    place.write(place.userFile, { mcpServers: { demo: { command: process.execPath, args } } });
+    const kinds = ['hidden', 'instruct', 'twin'].map((kind) => expect.objectContaining({ kind }));
+    for (const { value } of [await place.json(['test', 'demo']), await place.json(['test', 'demo'])])
+      expect(value).toMatchObject({ findings: expect.arrayContaining(kinds) });
   });
 
   it('can import modules, as code that was just compiled can', async () => {
