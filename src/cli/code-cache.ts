@@ -5,7 +5,7 @@
  * Compiled code is not verified by V8: damaged code crashes, and foreign code runs. So it is used only if this user
  * alone can write its file, it is undamaged, and it was made from this very file by this program. V8 itself rejects
  * code of other versions, flags and processors. Each command has its own code, because only the functions that it calls
- * are compiled. On Node 22 and later `module.enableCompileCache` would do a part of this, without the checks.
+ * are compiled. Node 20 has no `module.enableCompileCache`; one way serves all versions.
  */
 
 import {
