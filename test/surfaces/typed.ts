@@ -50,6 +50,8 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   // Without a terminal, a name that is typed is consent: that is what the command is for.
   trust: { hostile: [[]] },
   token: { hostile: [['list'], ['add', 'agent']] },
+  profile: { hostile: [['list'], ['try', 'none', 'evil__x']] },
+  audit: { hostile: [[]] },
   chat: { hostile: [['-p', 'hello', '--yes']] },
   serve: { hostile: [[], ['--no-daemon'], ['--http', '0']] },
   dashboard: { hostile: [['--port', '0']] },
