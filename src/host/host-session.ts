@@ -401,6 +401,7 @@ export class HostSession {
       tool: undefined,
       connection: undefined,
       decision: undefined,
+      rule: undefined,
     });
     // The type of the structured content is not checked.
     return sent as Promise<ShapedResult<T>>;

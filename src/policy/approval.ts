@@ -99,7 +99,8 @@ export function decideApproval(input: ApprovalInput): ApprovalDecision {
   const asked = askDecision(input);
   if (asked !== undefined) return asked;
   const allowed = rulesFor(permissions.allow, names.assigned, 'allow');
-  const allowing = allowed.always ?? matchingRule(allowed, input);
+  if (allowed.allows !== undefined) return allowed.allows;
+  const allowing = matchingRule(allowed, input);
   if (allowing !== undefined) return allowedBy(allowing);
   if (input.alwaysAllows?.size && input.alwaysAllows.has(sessionRule(names, input.owner ?? '')))
     return allowedBy(names.rule);
@@ -156,11 +157,13 @@ export function readOnlyReason(
 
 const BY_ANNOTATION = { reason: 'it is read-only' };
 
+const MODE_APPROVES: ApprovalDecision = { kind: 'pass', reason: 'its approval mode is "approve"' };
+
 function byMode(input: ApprovalInput): ApprovalDecision {
   const { approval, hints, trusted } = input;
   switch (approval) {
     case 'approve':
-      return { kind: 'pass', reason: 'its approval mode is "approve"' };
+      return MODE_APPROVES;
     case 'prompt':
       return { kind: 'ask', explicit: true, reason: 'its approval mode is "prompt"' };
     case 'auto':
@@ -187,6 +190,8 @@ function byMode(input: ApprovalInput): ApprovalDecision {
 interface ToolRules {
   /** The first rule that matches every call of the tool. */
   readonly always?: string | undefined;
+  /** The decision of that rule in a list of `allow`, made once for all calls. */
+  readonly allows?: ApprovalDecision | undefined;
   readonly conditional: readonly ConditionalRule[];
 }
 
@@ -256,8 +261,10 @@ function rulesFor(rules: readonly string[] | undefined, names: Spellings, effect
   return getOrMake(list.byTool, names, () => {
     const found = list.rules.filter(({ matches }) => matches(names));
     if (found.length === 0) return NO_RULES;
+    const always = found.find(({ test }) => test === undefined)?.rule;
     return {
-      always: found.find(({ test }) => test === undefined)?.rule,
+      always,
+      allows: always === undefined ? undefined : allowedBy(always),
       conditional: found.flatMap(({ rule, test }) => (test === undefined ? [] : [{ rule, test }])),
     };
   });
