@@ -12,13 +12,14 @@ import {
   IN_PROCESS_KEYS,
   REMOTE_ENTRY_KEYS,
   REMOTE_KEYS,
+  RULE_KEYS,
   SETTINGS_KEYS,
   type SettingsMembers,
   STDIO_ENTRY_KEYS,
   STDIO_KEYS,
   validBudgets,
 } from './config-keys.ts';
-import type { Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
+import type { Permissions, Problem, ServerEntry, ServerSpec, Settings } from './entry.ts';
 import {
   type Fault,
   fatalFault,
@@ -238,7 +239,13 @@ export function parseSettings(value: JsonObject): ParsedSettings {
   const { plugins, budgets, ...valid } = validMembers(SETTINGS_KEYS, others, report, (name) => {
     if (!CONFIG_FILE_KEYS.includes(name)) reportTypo(name, [], unused, report);
   });
-  const rest = budgets === undefined ? valid : { ...valid, budgets: validBudgets(budgets) };
+  const rest = {
+    ...valid,
+    ...(budgets === undefined ? {} : { budgets: validBudgets(budgets) }),
+    ...(valid.permissions === undefined && isRecord(value['permissions'])
+      ? { permissions: usablePermissions(value['permissions']) }
+      : {}),
+  };
   const withPlugins = plugins === undefined ? rest : { ...rest, plugins: withPath(plugins, report) };
   if (profiles === undefined && clients === undefined) return { settings: withPlugins, faults };
   const named = memberByMember('profiles', profiles, report);
@@ -249,6 +256,15 @@ export function parseSettings(value: JsonObject): ParsedSettings {
     ...(clients === undefined ? {} : { clients: known.valid, brokenClients: known.broken }),
   });
   return { settings: checked.settings, faults: [...faults, ...checked.faults] };
+}
+
+/** Returns the valid rules of invalid permissions: a mistake in one rule must not lift the others. */
+function usablePermissions(written: JsonObject): Permissions {
+  const lists = [...RULE_KEYS.keys()].flatMap((name) => {
+    const list = written[name];
+    return Array.isArray(list) ? [[name, list.filter((rule) => typeof rule === 'string')] as const] : [];
+  });
+  return Object.fromEntries(lists);
 }
 
 /** Validates each member of a setting alone, so that an invalid one does not invalidate the others. */

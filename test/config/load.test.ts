@@ -97,6 +97,19 @@ describe('loadConfig: CFG-3', () => {
     });
   });
 
+  it('a mistake in one rule of permissions does not lift the others', async () => {
+    const { root, home, write } = scratch();
+    const permissions = { allow: 'notes__*', ask: ['notes__x', 5], deny: [null, 'shell__*'] };
+    write(home.config, JSON.stringify({ permissions }));
+    const { settings, problems } = await loadConfig({ cwd: root, home });
+    expect(settings.permissions).toEqual({ ask: ['notes__x'], deny: ['shell__*'] });
+    expect(problems.map(({ message }) => message)).toEqual([
+      '"permissions.allow" must be a list of tool names or globs, not a string',
+      '"permissions.ask[1]" must be a string that is not empty, not a number',
+      '"permissions.deny[0]" must be a string that is not empty, not null',
+    ]);
+  });
+
   it('ask and deny for one project have no effect, and its other rules are used', async () => {
     const { root, home, write } = scratch();
     const permissions = { allow: ['notes__*'], ask: ['notes__x'], deny: 'all' };
