@@ -133,6 +133,11 @@ const PROBES: readonly Probe[] = [
   { kind: 'call_tool', name: 'in its long name', ...wrapped(`mcp__${HIDDEN}__${HIDDEN_TOOL}`) },
   { kind: 'call_tool', name: 'a hidden tool of a visible server', ...wrapped(`part__${MARK}_purge`) },
   { kind: 'call_tool', name: 'without a name', ...call('call_tool', {}) },
+  ...[`${HIDDEN}__${HIDDEN_TOOL}`, `part__${MARK}_purge`].map((hidden, at) => ({
+    kind: 'call_tool',
+    name: at === 0 ? 'a hidden tool, to read' : 'a hidden tool of a visible server, to read',
+    ...call('call_tool_read', { name: hidden, arguments: {} }),
+  })),
   { kind: 'resources', name: 'a hidden address', ...read(`${MARK}://a`) },
   { kind: 'resources', name: 'an address that fits a hidden template', ...read(`${MARK}://b`) },
   { kind: 'resources', name: 'an address bound to a hidden server', ...read(bound(HIDDEN, `${MARK}://a`)) },

@@ -150,6 +150,37 @@ describe('SRV-8: profiles', () => {
     ]).toEqual(['ok', 'DENIED', 'APPROVAL_REQUIRED', 'ok', 'APPROVAL_REQUIRED']);
   });
 
+  it('POL-9: counts the budgets of a profile for each of its clients, also under parallel calls', async () => {
+    const budgets = [
+      { calls: 40, per: 'day' },
+      { calls: 1, per: 'day', tool: 'git__log' },
+    ];
+    const made = await world({ profiles: { ...PROFILES, limited: { extends: 'reader', budgets } } });
+    const url = await served(made);
+    const [one, two] = [await add(made, 'one', 'limited'), await add(made, 'two', 'limited')];
+    const session = await legacySession(url, '2025-11-25', {}, bearer(one));
+    const outcome = ({ messages }: Bare): unknown => {
+      const { error, result } = (messages[0] ?? {}) as {
+        error?: { code: number; data?: object };
+        result?: object;
+      };
+      return error === undefined ? (result === undefined ? messages : 'ok') : error;
+    };
+    const call = async (name: string, token: string): Promise<unknown> =>
+      outcome(await modern(url, 1, 'tools/call', { name }, {}, bearer(token)));
+    const limited = { code: -32029, data: { retryAfterSeconds: expect.any(Number) } };
+    expect([
+      await call('git__log', one),
+      await call('git__log', one),
+      await call('git__log', two),
+    ]).toMatchObject(['ok', limited, 'ok']);
+    const all = await Promise.all(Array.from({ length: 64 }, () => call('git__status', one)));
+    expect(all.filter((each) => each === 'ok')).toHaveLength(39);
+    const params = { name: 'git__status' };
+    const again = await post(url, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }, session);
+    expect([outcome(again), await call('git__status', two)]).toMatchObject([limited, 'ok']);
+  });
+
   it('lists some tools without a search', async () => {
     const made = await world({
       profiles: {
@@ -161,7 +192,7 @@ describe('SRV-8: profiles', () => {
     const url = await served(made);
     const [searching, listing] = [await add(made, 'a', 'searching'), await add(made, 'b', 'listing')];
     expect([await listed(url, searching), await listed(url, listing)]).toEqual([
-      ['git__status', 'tool_search', 'call_tool'],
+      ['git__status', 'tool_search', 'call_tool', 'call_tool_read'],
       EVERYTHING,
     ]);
   });
