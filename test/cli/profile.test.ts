@@ -90,7 +90,7 @@ describe('profile', () => {
       servers: ['one'],
       whole: [],
       tools: ['mcp__one__args'],
-      rules: { allow: [], ask: [], deny: ['one__media'] },
+      rules: { allow: [], ask: [], deny: ['one__media'], readOnly: [] },
       approvals: 'client',
       budgets: [{ calls: 5, per: 'minute' }],
       clients: [],
