@@ -16,6 +16,7 @@ export const LONGEST: readonly string[] = [
   'agents/search',
   'conformance/server',
   'agents/sharing',
+  'agents/profiles',
   'daemon/soak',
   'host/chaos',
   'daemon/commands',

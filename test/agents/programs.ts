@@ -9,7 +9,7 @@ export type AgentId = 'claude-code' | 'codex' | 'opencode';
 /** A server as a person would describe it; each agent writes it in its own dialect. */
 export type ServerEntry =
   | { readonly command: string; readonly args: readonly string[] }
-  | { readonly url: string };
+  | { readonly url: string; readonly token?: string };
 
 export interface AgentProgram {
   readonly id: AgentId;
@@ -51,6 +51,10 @@ function linesOf(body: unknown): string[] {
 const withPrefix = (names: readonly string[], prefix: string): string[] =>
   names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
 
+/** The header with the token, under the agent's key for headers; empty for an entry without a token. */
+const headersFor = (key: string, token: string | undefined): Readonly<Record<string, object>> =>
+  token === undefined ? {} : { [key]: { Authorization: `Bearer ${token}` } };
+
 const claude: AgentProgram = {
   id: 'claude-code',
   file: '.claude.json',
@@ -63,7 +67,11 @@ const claude: AgentProgram = {
     DISABLE_AUTOUPDATER: '1',
   }),
   configuration: (_modelUrl, servers) => {
-    const mcpServers = mapValues(servers, (entry) => ({ type: 'url' in entry ? 'http' : 'stdio', ...entry }));
+    const mcpServers = mapValues(servers, (entry) =>
+      'url' in entry
+        ? { type: 'http', url: entry.url, ...headersFor('headers', entry.token) }
+        : { type: 'stdio', ...entry },
+    );
     return `${JSON.stringify({ numStartups: 3, hasCompletedOnboarding: true, mcpServers }, null, 2)}\n`;
   },
   command: (prompt, servers) => [
@@ -107,7 +115,9 @@ const codexCli: AgentProgram = {
           env_key: 'SCRIPTED_MODEL_KEY',
         },
       },
-      mcp_servers: mapValues(servers, (entry) => ({ ...entry })),
+      mcp_servers: mapValues(servers, (entry) =>
+        'url' in entry ? { url: entry.url, ...headersFor('http_headers', entry.token) } : { ...entry },
+      ),
     })}`,
   command: (prompt) => [...codex, 'exec', '--skip-git-repo-check', prompt],
   offered: (body, server) =>
@@ -135,7 +145,7 @@ const opencode: AgentProgram = {
     };
     const mcp = mapValues(servers, (entry) =>
       'url' in entry
-        ? { type: 'remote', url: entry.url }
+        ? { type: 'remote', url: entry.url, ...headersFor('headers', entry.token) }
         : { type: 'local', command: [entry.command, ...entry.args] },
     );
     const settings = { model: 'scripted/scripted', share: 'disabled', provider: { scripted }, mcp };

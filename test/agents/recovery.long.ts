@@ -23,7 +23,7 @@ beforeEach(async () => {
     return { call: 'notes__pid' };
   };
   runs = world.startAgents(() => [{ call: 'notes__pid' }, again]);
-  await world.reached(arrived, runs);
+  await world.reached(arrived.opened, runs);
 }, AGENT_MS);
 afterEach(() => world.close());
 

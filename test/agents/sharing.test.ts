@@ -35,7 +35,7 @@ it(
         return { text: 'Done.' };
       },
     ]);
-    await world.reached(arrived, runs);
+    await world.reached(arrived.opened, runs);
     const processes = { notes: world.serverProcesses('notes'), tasks: world.serverProcesses('tasks') };
     leave.open();
     const turns = await world.turnsOf(runs);

@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type AgentRun, RealAgent, type Step, type Turn } from '../agents/agent.ts';
-import type { Gate } from '../agents/gate.ts';
 import { type AgentId, PROGRAMS, type ServerEntry } from '../agents/programs.ts';
 
 import { browse } from './login-world.ts';
@@ -90,13 +89,17 @@ export class AgentsWorld {
 
   /** Writes every agent's configuration; unless patient, agents wait for servers as they do by default. */
   configureAgents(servers: Readonly<Record<string, ServerEntry>>, isPatient = true): void {
-    for (const agent of this.agents) {
-      const { program, model } = agent;
-      agent.isPatient = isPatient;
-      const file = join(this.userHome, program.file);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, program.configuration(model.url, servers, isPatient));
-    }
+    for (const { id } of this.agents) this.configureAgent(id, servers, isPatient);
+  }
+
+  /** Writes one agent's configuration. */
+  configureAgent(id: AgentId, servers: Readonly<Record<string, ServerEntry>>, isPatient = true): void {
+    const agent = this.agent(id);
+    const { program, model } = agent;
+    agent.isPatient = isPatient;
+    const file = join(this.userHome, program.file);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, program.configuration(model.url, servers, isPatient));
   }
 
   /** Plugboard's own configuration of this person. */
@@ -124,6 +127,32 @@ export class AgentsWorld {
     return { url: String(line).trim() };
   }
 
+  /** Starts `serve --http`, which runs for as long as the world; resolves to its address. */
+  async serveHttp(): Promise<string> {
+    const child = spawn(process.execPath, [this.#command, 'serve', '--http', '0'], {
+      cwd: this.project,
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#started.push(child);
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+      });
+    const isReady = (): boolean => printed.includes('Press Ctrl-C to stop.');
+    await until('serve is ready', () => isReady() || child.exitCode !== null);
+    const [, url] = /Serving at (\S+)/.exec(printed) ?? [];
+    if (!isReady() || url === undefined) throw new Error(`serve --http prints no address:\n${printed}`);
+    return url;
+  }
+
+  /** Adds a named token for a client of `serve --http`. */
+  async addToken(name: string, profile: string): Promise<string> {
+    const added = await this.plugboardJson<{ token: string }>('token', 'add', name, '--profile', profile);
+    return added.token;
+  }
+
   /** Processes of one server of this world. */
   serverProcesses(name: string): number[] {
     return processes((args) => args.includes(this.#mark(name)));
@@ -142,13 +171,13 @@ export class AgentsWorld {
     return Object.fromEntries(runs.map(({ agent, turns }) => [agent.id, turns]));
   }
 
-  /** Resolves when the gate is open; rejects when an agent ends before. */
-  async reached(gate: Gate, runs: readonly AgentRun[]): Promise<void> {
-    const early = runs.map(async ({ agent, ended }) => {
+  /** Resolves with the event; rejects when an agent ends before. */
+  async reached<T>(event: Promise<T>, runs: readonly AgentRun[]): Promise<T> {
+    const early = runs.map(async ({ agent, ended }): Promise<never> => {
       await ended;
       throw new Error(`${agent.id} ended early`);
     });
-    await Promise.race([gate.opened, ...early]);
+    return Promise.race([event, ...early]);
   }
 
   /** One value for every agent. */
