@@ -10,6 +10,7 @@
 
 import {
   closeSync,
+  constants,
   fstatSync,
   mkdirSync,
   openSync,
@@ -201,12 +202,14 @@ function identityOf({ size, mtimeMs, ctimeMs }: Stats): readonly [number, number
 function readCode(file: string, source: Stats): Buffer | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(file, 'r');
+    // A named pipe in its place would block.
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch {
     return undefined;
   }
   try {
     const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return undefined;
     const length = (stats.size - HEADER_BYTES) / COPIES;
     if (!isOnlyOurs(stats) || !(length > 0 && length <= MAX_CODE_BYTES)) return undefined;
     const bytes = Buffer.allocUnsafeSlow(stats.size);

@@ -122,6 +122,13 @@ describe('compiled code of commands', () => {
         mkdirSync(file);
       },
     ],
+    [
+      'a pipe in its place',
+      (file: string) => {
+        rmSync(file);
+        execFileSync('mkfifo', [file]);
+      },
+    ],
   ])('is ignored with %s', async (_what, change) => {
     await place.run(GET);
     for (const name of readdirSync(folder())) change(join(folder(), name));
