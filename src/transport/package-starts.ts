@@ -29,7 +29,7 @@ export interface PackageStartsOptions {
   readonly clock: Clock;
 }
 
-/** A launch, with a note for the server's log if it is a direct one. */
+/** A launch, with a note for the server's log on how a package is started. */
 export interface PlannedStart {
   readonly launch: LaunchPlan;
   readonly note?: string | undefined;
@@ -69,7 +69,8 @@ export class PackageStarts {
     if (program === undefined || (check !== undefined && checkMs === 0)) {
       // The launcher asks the registry itself.
       (await this.#checked).set(folder, { at: this.#clock.now() });
-      return { launch: given };
+      const why = program === undefined ? 'the package is not in its cache' : 'npxCheckMs is 0';
+      return { launch: given, note: `Started with npx: ${why}.` };
     }
     if (check !== undefined) await this.#checkLater({ folder, launch: check, reaper }, checkMs);
     return { launch: program.launch, note: `Started ${program.what} from the cache of npx, without npx.` };
