@@ -1,8 +1,8 @@
 /** Pipeline stage: counts a call against the budgets of its session and of all sessions, and refuses it if one is used up. */
 
-import type { Budget } from '../config/entry.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
-import { type BudgetAccount, type BudgetRefusal, Reservation } from '../policy/budgets.ts';
+import { durationText } from '../lib/duration-text.ts';
+import { type BudgetAccount, type BudgetRefusal, limitText, Reservation } from '../policy/budgets.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { costOf } from './cut.ts';
 import { namesOf, toolOf } from './resolved-call.ts';
@@ -51,15 +51,11 @@ export function rateLimited(
 ): PlugboardError {
   return new PlugboardError(
     'RATE_LIMITED',
-    `${subject} was refused: the budget of ${shown(used)} is used up`,
+    `${subject} was refused: the budget of ${limitText(used)} is used up`,
     {
       server,
-      hint: `Try again in ${retryAfterSeconds} s.`,
+      hint: `Try again in ${durationText(retryAfterSeconds)}.`,
       detail: { retryAfterSeconds },
     },
   );
-}
-
-function shown({ calls, resultTokens = 0, per }: Budget): string {
-  return `${calls === undefined ? `${resultTokens} tokens of results` : `${calls} calls`} per ${per}`;
 }

@@ -4,7 +4,7 @@
  * It lives as long as a stdio connection or a legacy session; a stateless client has one for each request.
  */
 
-import { type Era, MODERN_VERSION } from '../connection/eras.ts';
+import { type Era, type Implementation, MODERN_VERSION } from '../connection/eras.ts';
 import { isAtLeast, isLogLevel, type LogLevel } from '../connection/log-levels.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
@@ -116,6 +116,11 @@ export class ClientConnection {
 
   get version(): string | undefined {
     return this.#legacy?.version;
+  }
+
+  /** The program of the client, as it identified itself in `initialize` or in a running request. */
+  get agent(): Implementation | undefined {
+    return this.#legacy?.client ?? this.works().at(-1)?.clientInfo.client;
   }
 
   /** The state of a legacy client; undefined before `initialize`. */

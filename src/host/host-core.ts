@@ -310,7 +310,6 @@ export class HostCore {
     const id = `${this.idPrefix}s${this.#sessions}`;
     const session = createSession(id, given, this.#partyName, this.#accountOf(id, options, view), view);
     this.work.router.opened(session);
-    this.profiles.opened(session);
     return session;
   }
 
@@ -341,7 +340,6 @@ export class HostCore {
     this.openQuestions.withdraw((question) => question.session === id, reason);
     this.logDemand.end(session);
     this.work.router.end(session);
-    this.profiles.ended(session);
   }
 
   /** Sends roots-changed notifications to the servers that the session uses. */

@@ -4,7 +4,6 @@
  */
 
 import { type ClientProfile, compileProfile, emptyProfile } from '../call/client-profile.ts';
-import type { Session } from '../call/session.ts';
 import type { SessionProfile } from '../call/session-view.ts';
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
@@ -17,6 +16,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Spellings } from '../policy/approval.ts';
+import type { BudgetUse } from '../policy/budgets.ts';
 import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
 
@@ -31,8 +31,6 @@ export class HostProfiles {
   readonly #core: HostCore;
   readonly #known = new Map<string, HostProfile>();
   readonly #events = new Emitter<ProfileEvents>();
-  /** Open sessions by client. */
-  readonly #sessions = new Map<string, number>();
 
   constructor(core: HostCore) {
     this.#core = core;
@@ -46,21 +44,9 @@ export class HostProfiles {
     return unreadable.includes(home.config) && settings.clients === undefined ? UNKNOWN_CLIENTS : settings;
   }
 
-  /** Returns the number of open sessions of each client; those of one request are not counted. */
-  sessions(): ReadonlyMap<string, number> {
-    return new Map(this.#sessions);
-  }
-
-  opened({ client, isStateless }: Pick<Session, 'client' | 'isStateless'>): void {
-    if (client !== undefined && !isStateless)
-      this.#sessions.set(client, (this.#sessions.get(client) ?? 0) + 1);
-  }
-
-  ended({ client, isStateless }: Pick<Session, 'client' | 'isStateless'>): void {
-    if (client === undefined || isStateless) return;
-    const left = (this.#sessions.get(client) ?? 0) - 1;
-    if (left > 0) this.#sessions.set(client, left);
-    else this.#sessions.delete(client);
+  /** Returns the current use of the budgets that a client has by its profile. */
+  budgetsOf(client: string, profile: string): readonly BudgetUse[] {
+    return this.#core.budgets.useOf({ principal: client, budgets: this.of(profile).budgets });
   }
 
   /** Names of the profiles in the configuration, usable or not. */

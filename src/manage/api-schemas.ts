@@ -54,6 +54,8 @@ export type SchemaName =
   | 'LoginAnswer'
   | 'Call'
   | 'Client'
+  | 'ConnectedClient'
+  | 'BudgetUse'
   | 'ServerStats';
 
 const MAX_REF_CHARS = 100;
@@ -278,11 +280,29 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
     },
     {
       profile: text,
-      budgets: list(anyObject),
+      budgets: list(ref('BudgetUse')),
       token: { ...object({ created: time }, { expires: time }), description: 'Of a token in tokens.json.' },
       problem: { ...text, description: 'Why it is refused.' },
       last: { ...time, description: 'When it last called a tool.' },
     },
+  ),
+  ConnectedClient: object(
+    { session: text },
+    {
+      client: { ...text, description: 'Missing for a client that was not recognised by name.' },
+      profile: text,
+      agent: object({ name: text, version: text }),
+      folder: text,
+    },
+  ),
+  BudgetUse: object(
+    {
+      per: { type: 'string', enum: ['second', 'minute', 'hour', 'day'] },
+      used: count,
+      remaining: count,
+      resetsInSeconds: count,
+    },
+    { calls: count, resultTokens: count, server: text, tool: text },
   ),
   ServerStats: object(
     {

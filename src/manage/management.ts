@@ -8,6 +8,7 @@ import { endWith } from '../endpoint/response-stream.ts';
 import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import type { ConnectedClients } from '../serve/connected-clients.ts';
 import { Api } from './api.ts';
 import type { ApprovalQueue } from './approval-queue.ts';
 import { EventLog } from './event-log.ts';
@@ -30,6 +31,8 @@ export interface ManagementOptions extends ManagementAuthOptions {
 
 export class Management implements MountedHandler {
   readonly approvalQueue: ApprovalQueue;
+  /** Receives the clients of gateways. */
+  readonly clients: ConnectedClients;
   readonly #auth: ManagementAuth;
   readonly #api: Api;
   readonly #page: Page;
@@ -50,8 +53,9 @@ export class Management implements MountedHandler {
       unwatch();
       if (options.traffic === undefined) traffic.close();
     };
-    const { approvalQueue, calls } = traffic;
+    const { approvalQueue, calls, clients } = traffic;
     this.approvalQueue = approvalQueue;
+    this.clients = clients;
     this.#page = page;
     this.#auth = new ManagementAuth(options, clock);
     this.#events = new EventLog(host, traffic, clock);
@@ -61,7 +65,7 @@ export class Management implements MountedHandler {
     this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
     this.#api = new Api(this.#auth, [
       ...serverRoutes(host, this.#logins),
-      ...clientRoutes({ host, calls, home: homeAt(options.tokensOf ?? host.home) }),
+      ...clientRoutes({ host, calls, clients, home: homeAt(options.tokensOf ?? host.home) }),
       ...useRoutes({ host, session: this.#session, approvalQueue, events: this.#events, calls }),
     ]);
   }

@@ -3,7 +3,9 @@
 import type { ClientSetting } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import type { Host } from '../host/host.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { own } from '../lib/json.ts';
+import type { ConnectedClient, ConnectedClients } from '../serve/connected-clients.ts';
 import { readTokenFile, revokeToken, type StoredToken, tokenFileOf } from '../serve/token-file.ts';
 import { list, object, ref, text } from './api-schemas.ts';
 import type { RecentCalls } from './recent-calls.ts';
@@ -12,6 +14,7 @@ import { type Route, refusal } from './route.ts';
 export interface ClientParts {
   readonly host: Host;
   readonly calls: RecentCalls;
+  readonly clients: ConnectedClients;
   /** The home of the tokens. */
   readonly home: Home;
 }
@@ -23,8 +26,15 @@ export function clientRoutes(parts: ClientParts): readonly Route[] {
       path: '/api/clients',
       operation: 'listClients',
       summary: 'The clients of the gateway: how each is recognised, its profile, its sessions and its calls.',
-      answer: object({ clients: list(ref('Client')) }),
-      handle: () => ({ clients: clientsOf(parts) }),
+      answer: object({
+        clients: list(ref('Client')),
+        connected: list(ref('ConnectedClient')),
+        budgets: { ...list(ref('BudgetUse')), description: 'Of all clients together.' },
+      }),
+      handle: () => {
+        const connected = parts.clients.list();
+        return { clients: clientsOf(parts, connected), connected, budgets: parts.host.budgets() };
+      },
     },
     {
       method: 'DELETE',
@@ -46,12 +56,13 @@ export function clientRoutes(parts: ClientParts): readonly Route[] {
   ];
 }
 
-function clientsOf(parts: ClientParts): readonly object[] {
+function clientsOf(parts: ClientParts, connected: readonly ConnectedClient[]): readonly object[] {
   const { host, calls } = parts;
   const { settings } = host.profiles;
   const tokens = new Map(tokensOf(parts).map((token) => [token.name, token]));
   const byClient = calls.byClient();
-  const sessions = host.profiles.sessions();
+  const sessions = groupBy(connected, ({ client }) => client ?? '');
+  sessions.delete('');
   const names = new Set([
     ...tokens.keys(),
     ...Object.keys(settings.clients ?? {}),
@@ -66,10 +77,10 @@ function clientsOf(parts: ClientParts): readonly object[] {
     return {
       name,
       recognisedBy: waysOf(token, setting),
-      ...(profile === undefined ? {} : { profile, budgets: host.profiles.of(profile).budgets }),
+      ...(profile === undefined ? {} : { profile, budgets: host.profiles.budgetsOf(name, profile) }),
       ...(token === undefined ? {} : { token: times(token) }),
       ...(problem === undefined ? {} : { problem: problem.message }),
-      sessions: sessions.get(name) ?? 0,
+      sessions: sessions.get(name)?.length ?? 0,
       calls: 0,
       running: 0,
       failed: 0,

@@ -10,7 +10,8 @@ import { manageToken } from './manage-token.ts';
 import { Management, type ManagementOptions } from './management.ts';
 
 /** Options of `serveHttp`. */
-export interface ServeHttpOptions extends Omit<GatewayHttpOptions, 'approvalQueue' | 'mounted'> {
+export interface ServeHttpOptions
+  extends Omit<GatewayHttpOptions, 'approvalQueue' | 'connected' | 'folder' | 'mounted'> {
   /**
    * The management API and the page, for this machine only. Their token is never valid for calls: by default it is in
    * the file `manage-token` of the host's home. Without this option and without `token`, management is off; `false`
@@ -51,7 +52,11 @@ export async function serveHttp(host: Host, options: ServeHttpOptions = {}): Pro
   const { manage = options.token ? {} : false, traffic, ...gateway } = options;
   if (manage === false) {
     return {
-      ...(await listenGateway(host, { ...gateway, approvalQueue: traffic?.approvalQueue })),
+      ...(await listenGateway(host, {
+        ...gateway,
+        approvalQueue: traffic?.approvalQueue,
+        connected: traffic?.clients,
+      })),
       page: undefined,
     };
   }
@@ -71,6 +76,7 @@ export async function serveHttp(host: Host, options: ServeHttpOptions = {}): Pro
     const served = await listenGateway(host, {
       ...gateway,
       approvalQueue: management.approvalQueue,
+      connected: management.clients,
       mounted: management,
     });
     const { hostname, port } = new URL(served.url);

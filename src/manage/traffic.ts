@@ -1,9 +1,10 @@
-/** Calls and questions of every host of this process: the page shows all of them, whichever host it was opened for. */
+/** Calls, questions and clients of every host of this process: the page shows all of them, whichever host it was opened for. */
 
 import type { Host } from '../host/host.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
+import { ConnectedClients } from '../serve/connected-clients.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { RecentCalls } from './recent-calls.ts';
 
@@ -24,6 +25,7 @@ export class Traffic {
   /** The approval queue. */
   readonly approvalQueue: ApprovalQueue;
   readonly calls: RecentCalls;
+  readonly clients: ConnectedClients = new ConnectedClients();
   readonly #events = new Emitter<TrafficEvents>();
 
   constructor(clock: Clock) {

@@ -94,7 +94,7 @@ export class BudgetAccount {
     this.#book = book;
     this.#counted = budgets.map((budget) => ({
       budget,
-      limit: budget.calls ?? budget.resultTokens ?? 0,
+      limit: limitOf(budget),
       counter: book.counter(principal, budget),
       matches: budgetMatcher(budget),
     }));
@@ -112,12 +112,45 @@ export class BudgetAccount {
   }
 
   use(): readonly BudgetUse[] {
-    return this.#counted.map(({ budget, limit, counter }) => {
-      const { used, endsInMs } = this.#book.current(counter);
-      const resetsInSeconds = Math.ceil(endsInMs / SECOND_MS);
-      return { ...budget, used, remaining: Math.max(0, limit - used), resetsInSeconds };
-    });
+    return this.#counted.map(({ budget, counter }) => useOf(budget, this.#book.current(counter)));
   }
+}
+
+/** The use of a window, and the time until it ends. */
+interface WindowUse {
+  readonly used: number;
+  readonly endsInMs: number;
+}
+
+function useOf(budget: Budget, { used, endsInMs }: WindowUse): BudgetUse {
+  const remaining = Math.max(0, limitOf(budget) - used);
+  return { ...budget, used, remaining, resetsInSeconds: Math.ceil(endsInMs / SECOND_MS) };
+}
+
+function limitOf({ calls, resultTokens = 0 }: Budget): number {
+  return calls ?? resultTokens;
+}
+
+/** Returns the limit of a budget as text, such as `500 calls per day`. */
+export function limitText(budget: Budget): string {
+  return textWith(budget, '');
+}
+
+/** Returns a budget as text, such as `500 calls of github/create_* per day`. Clients never get it: globs may name other servers. */
+export function budgetText(budget: Budget): string {
+  const { server, tool } = budget;
+  if (server === undefined && tool === undefined) return limitText(budget);
+  return textWith(budget, ` of ${server ?? '*'}${tool === undefined ? '' : `/${tool}`}`);
+}
+
+function textWith({ calls, resultTokens = 0, per }: Budget, scope: string): string {
+  const [limit, unit] = calls === undefined ? [resultTokens, 'result token'] : [calls, 'call'];
+  return `${limit} ${unit}${limit === 1 ? '' : 's'}${scope} per ${per}`;
+}
+
+/** True if other processes see the use of a budget. */
+export function isStored({ per }: Budget): boolean {
+  return PERIOD_MS[per] >= MIN_STORED_MS;
 }
 
 function budgetMatcher({ server = '*', tool }: Budget): (call: Countable) => boolean {
@@ -192,6 +225,14 @@ export class BudgetBook {
     return getOrMake(known, principal, () => new BudgetAccount(this, `principal ${principal}`, budgets));
   }
 
+  /** Returns the use of a principal without keeping counters for it: a list may have thousands of principals. */
+  useOf({ principal, budgets }: SessionBudgets): readonly BudgetUse[] {
+    return budgets.map((budget) => {
+      const key = keyOf(`principal ${principal}`, budget);
+      return useOf(budget, this.current(this.#counters.get(key) ?? this.#loaded(key, budget)));
+    });
+  }
+
   /** Returns the account that all sessions share. */
   everyone(budgets: readonly Budget[] | undefined): BudgetAccount | undefined {
     if (budgets === undefined || budgets.length === 0) return undefined;
@@ -218,7 +259,7 @@ export class BudgetBook {
   }
 
   /** Returns the use of the current window. */
-  current(counter: Counter): { readonly used: number; readonly endsInMs: number } {
+  current(counter: Counter): WindowUse {
     const now = this.#clock.now();
     const window = Math.floor(now / counter.periodMs);
     // A clock that is set back does not give a second budget for the same time.
@@ -239,12 +280,15 @@ export class BudgetBook {
   counter(principal: string, budget: Budget): Counter {
     const key = keyOf(principal, budget);
     if (this.#counters.size >= MAX_COUNTERS) this.#dropEnded();
-    return getOrMake(this.#counters, key, () => {
-      const periodMs = PERIOD_MS[budget.per];
-      const window = Math.floor(this.#clock.now() / periodMs);
-      const stored = periodMs < MIN_STORED_MS ? undefined : this.#read().get(key);
-      return { key, periodMs, window, used: stored?.window === window ? stored.used : 0, unsaved: 0 };
-    });
+    return getOrMake(this.#counters, key, () => this.#loaded(key, budget));
+  }
+
+  /** Returns a new counter, with the use that was stored. */
+  #loaded(key: string, budget: Budget): Counter {
+    const periodMs = PERIOD_MS[budget.per];
+    const window = Math.floor(this.#clock.now() / periodMs);
+    const stored = isStored(budget) ? this.#read().get(key) : undefined;
+    return { key, periodMs, window, used: stored?.window === window ? stored.used : 0, unsaved: 0 };
   }
 
   /** Writes the changes since the last write; adds what other processes have counted. */

@@ -14,11 +14,13 @@ import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host/host-options.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { defined } from '../lib/defined.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { LinkedList } from '../lib/linked-list.ts';
 import { readVersion } from '../lib/version.ts';
 import { type Principal, parsePrincipal } from './callers.ts';
 import type { QuestionQueue } from './client-questions.ts';
+import type { ConnectedClient, ConnectedClients } from './connected-clients.ts';
 import { ClientListWait } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { failureOf } from './gateway-failure.ts';
@@ -40,6 +42,10 @@ export interface GatewayOptions {
   readonly clock?: Clock | undefined;
   /** Receives questions whose client cannot ask its own user. */
   readonly approvalQueue?: QuestionQueue | undefined;
+  /** @internal Receives the clients that connect. */
+  readonly connected?: ConnectedClients | undefined;
+  /** @internal The folder that all its clients work in. */
+  readonly folder?: string | undefined;
   /** @deprecated Use `approvalQueue`, its name since 0.2. */
   readonly desk?: QuestionQueue | undefined;
 }
@@ -57,6 +63,8 @@ export class Gateway implements Backend {
   /** Tasks that clients follow themselves. */
   readonly tasks: GatewayTasks;
   readonly listWait: ClientListWait;
+  readonly #connected: ConnectedClients | undefined;
+  readonly #folder: string | undefined;
   readonly #own: readonly OwnTool[];
   /** Reports repairs that were made for clients. */
   readonly #repaired: RepairReport;
@@ -79,6 +87,8 @@ export class Gateway implements Backend {
     this.#repaired = createRepairReport((server, message) => host.report(server, message));
     this.clock = options.clock ?? systemClock;
     this.approvalQueue = options.approvalQueue ?? options.desk;
+    this.#connected = options.connected;
+    this.#folder = options.folder;
     this.suspended = new SuspendedRequests(this.clock);
     this.tasks = new GatewayTasks(this.clock);
     this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
@@ -144,6 +154,12 @@ export class Gateway implements Backend {
     this.viewOf(this.principalOf({ principal }).profile).checkCall(headers, call);
   }
 
+  #describe(session: string, { clientConnection }: GatewayClient): ConnectedClient {
+    const { client, profile } = this.principalOf(clientConnection);
+    const { agent } = clientConnection;
+    return { session, ...defined({ client, profile, agent, folder: this.#folder }) };
+  }
+
   /** Adds a client whose session was opened; returns the function that removes it. */
   enter(session: string, client: GatewayClient): () => void {
     if (client.clientConnection.isStateless) {
@@ -151,7 +167,11 @@ export class Gateway implements Backend {
       return () => this.#stateless.remove(entry);
     }
     this.#lasting.set(session, client);
-    return () => void this.#lasting.delete(session);
+    const disconnected = this.#connected?.add(session, () => this.#describe(session, client));
+    return () => {
+      this.#lasting.delete(session);
+      disconnected?.();
+    };
   }
 
   #clients(): readonly GatewayClient[] {

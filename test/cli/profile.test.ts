@@ -94,7 +94,36 @@ describe('profile', () => {
       approvals: 'client',
       budgets: [{ calls: 5, per: 'minute' }],
       clients: [],
+      use: [],
     });
+  });
+
+  it('SRV-8: show has the use of budgets that other processes counted', async () => {
+    configure({
+      profiles: {
+        few: {
+          servers: ['one'],
+          budgets: [
+            { calls: 3, per: 'day' },
+            { calls: 2, per: 'minute' },
+          ],
+        },
+      },
+      clients: { me: { local: true, profile: 'few' } },
+    });
+    await served(['--own'], call);
+    const { value } = await place.json(['profile', 'show', 'few']);
+    const { stdout } = await place.run(['profile', 'show', 'few']);
+    expect(value).toMatchObject({
+      use: [
+        {
+          client: 'me',
+          budgets: [{ calls: 3, per: 'day', used: 1, remaining: 2, resetsInSeconds: expect.any(Number) }],
+        },
+      ],
+    });
+    expect(stdout).toMatch(/^budget {7}2 calls per minute$/m);
+    expect(stdout).toMatch(/^used {9}me: 1 of 3 calls per day, resets in \d+ (h|min|s)/m);
   });
 
   it('SRV-8: try shows what a call would lead to, and makes none', async () => {

@@ -10,6 +10,7 @@ let gateway: ManagedGateway;
 afterEach(() => gateway.close());
 
 const CONFIG = {
+  budgets: [{ calls: 50, per: 'day' }],
   profiles: { reader: { tools: ['*__echo'], budgets: [{ calls: 5, per: 'minute' }] } },
   clients: {
     ci: { claims: { sub: 'ci' }, profile: 'reader' },
@@ -35,14 +36,15 @@ it('SRV-8: lists clients with their profile, sessions, calls and budget, and rev
       session,
     );
   const none = { sessions: 0, calls: 0, running: 0, failed: 0 };
-  const budgets = [{ calls: 5, per: 'minute' }];
+  const minute = { calls: 5, per: 'minute', resetsInSeconds: expect.any(Number) };
+  const budgets = [{ ...minute, used: 0, remaining: 5 }];
   expect((await gateway.api('GET', '/api/clients')).body).toEqual({
     clients: [
       {
         name: 'laptop',
         recognisedBy: ['token'],
         profile: 'reader',
-        budgets,
+        budgets: [{ ...minute, used: 1, remaining: 4 }],
         token: { created: 1 },
         sessions: 1,
         calls: 1,
@@ -60,6 +62,15 @@ it('SRV-8: lists clients with their profile, sessions, calls and budget, and rev
         ...none,
       },
     ],
+    connected: [
+      {
+        session: expect.any(String),
+        client: 'laptop',
+        profile: 'reader',
+        agent: expect.objectContaining({ name: expect.any(String), version: expect.any(String) }),
+      },
+    ],
+    budgets: [{ calls: 50, per: 'day', resetsInSeconds: expect.any(Number), used: 1, remaining: 49 }],
   });
   const { body } = await gateway.api('GET', '/api/calls');
   expect(body).toMatchObject({ calls: [{ client: 'laptop', profile: 'reader', tool: 'echo' }] });

@@ -350,7 +350,7 @@ describe('POL-9: budgets through the gateway', () => {
       ]);
       const refusal = {
         code: -32029,
-        message: expect.stringContaining('the budget of 1 calls per day is used up. Try again in'),
+        message: expect.stringContaining('the budget of 1 call per day is used up. Try again in'),
         data: { code: 'RATE_LIMITED', server: 'small', retryAfterSeconds: expect.any(Number) },
       };
       expect(refusals).toEqual([

@@ -5,9 +5,12 @@ import type { ApprovalState } from '../../call/approve.ts';
 import type { Profile, Settings } from '../../config/entry.ts';
 import { isChain, profileChain } from '../../config/profiles.ts';
 import { PlugboardError } from '../../errors.ts';
+import type { Host } from '../../host/host.ts';
 import type { HostSession } from '../../host/host-session.ts';
 import { defined } from '../../lib/defined.ts';
+import { durationText } from '../../lib/duration-text.ts';
 import { own } from '../../lib/json.ts';
+import { type BudgetUse, budgetText, isStored } from '../../policy/budgets.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
@@ -128,6 +131,7 @@ function show(context: Context, name: string): Promise<number> {
     const whole = servers.filter((server) => found.offersAll(server));
     const clients = clientsOf(context, config.settings, name);
     const chain = chainNames(config.settings, name);
+    const use = clients.map((client) => ({ client, budgets: storedUse(host, client, name) }));
     const { search } = own(config.settings.profiles, name) ?? {};
     const document = {
       name,
@@ -141,6 +145,7 @@ function show(context: Context, name: string): Promise<number> {
       ...defined({ search }),
       budgets,
       clients,
+      use,
     };
     output.answer(document, () =>
       [
@@ -154,12 +159,28 @@ function show(context: Context, name: string): Promise<number> {
           return rules.length === 0 ? [] : [`${kind.padEnd('with content '.length)}${textOf(rules)}`];
         }),
         `approvals    ${approvals}`,
-        ...budgets.map((budget) => `budget       ${JSON.stringify(budget)}`),
+        ...budgets.map((budget) => `budget       ${oneLine(budgetText(budget))}`),
         `clients      ${textOf(clients)}`,
+        ...use.flatMap(({ client, budgets: uses }) =>
+          uses.map((each) => `used         ${oneLine(`${client}: ${useText(each)}`)}`),
+        ),
       ].join('\n'),
     );
     return 0;
   });
+}
+
+/** Returns the use of a client's hours and days; each process counts its own seconds and minutes. */
+function storedUse(
+  { profiles }: Pick<Host, 'profiles'>,
+  client: string,
+  profile: string,
+): readonly BudgetUse[] {
+  return profiles.budgetsOf(client, profile).filter(isStored);
+}
+
+function useText(use: BudgetUse): string {
+  return `${use.used} of ${budgetText(use)}, resets in ${durationText(use.resetsInSeconds)}`;
 }
 
 function textOf(names: readonly string[]): string {

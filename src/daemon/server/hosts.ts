@@ -115,7 +115,14 @@ export class SharedHost implements ProcessOwner {
     return getOrMake(
       this.#gateways,
       approvals,
-      () => new Gateway(host, { approvals, clock, approvalQueue: traffic.approvalQueue }),
+      () =>
+        new Gateway(host, {
+          approvals,
+          clock,
+          approvalQueue: traffic.approvalQueue,
+          connected: traffic.clients,
+          folder: this.cwd,
+        }),
     );
   }
 
