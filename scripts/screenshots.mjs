@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of the page that the documents show, each view in light and dark, into docs/images/ (or the
- * folder that is given). Needs a build and Chromium.
+ * folder that is given; a second argument names the only view). Needs a build and Chromium.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -8,8 +8,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { homeAt } from '../dist/config/home.js';
 import { createHost } from '../dist/index.js';
 import { serveHttp } from '../dist/serve/index.js';
+import { addToken } from '../dist/serve/token-file.js';
 import { scriptedServer } from '../dist/testing/index.js';
 import { startAuthServer } from '../test/fixtures/auth-server.mjs';
 import { root } from './run.mjs';
@@ -17,7 +19,7 @@ import { root } from './run.mjs';
 const TOKEN = 'for-pictures-only';
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 400, height: 800 };
-const out = process.argv[2] ?? join(root, 'docs', 'images');
+const [, , out = join(root, 'docs', 'images'), only] = process.argv;
 
 const text = (description) => ({ type: 'string', description });
 const object = (properties, required = []) => ({ type: 'object', properties, required });
@@ -202,6 +204,18 @@ async function openWorld() {
         metrics: { command: 'prometheus-mcp', args: ['--port', '9090'], lifecycle: 'eager' },
       },
       permissions: { ask: ['mcp__github__merge_pull_request'] },
+      budgets: [{ resultTokens: 2_000_000, per: 'day' }],
+      profiles: {
+        reviewer: {
+          servers: ['files', 'github'],
+          budgets: [
+            { calls: 30, per: 'day' },
+            { calls: 4, per: 'day', server: 'github', tool: 'search_*' },
+          ],
+        },
+        reader: { tools: ['*__read_*', '*__list_*'] },
+      },
+      clients: { ci: { claims: { sub: 'repo:acme/app' }, profile: 'reader' } },
     }),
   );
   const host = await createHost({
@@ -213,7 +227,8 @@ async function openWorld() {
     replaceTransport: (name) => scripted[name]?.transport(),
   });
   await host.ready();
-  const gateway = await serveHttp(host, { port: 0, manage: { token: TOKEN } });
+  const gateway = await serveHttp(host, { port: 0, tokensOf: home, manage: { token: TOKEN } });
+  await connectAgents(gateway.url, home);
   const session = host.session({ approvals: 'client' });
   const names = host
     .tools()
@@ -247,6 +262,37 @@ async function openWorld() {
   };
 }
 
+/** Agents with tokens of their own, two of them connected. */
+async function connectAgents(url, home) {
+  const agents = [
+    ['codex-ci', 'reader', 'codex-mcp-client', '0.58.0', []],
+    ['claude-laptop', 'reviewer', 'claude-code', '2.1.4', ['github__search_code', 'github__list_issues']],
+  ];
+  for (const [client, profile, name, version, tools] of agents) {
+    const { token } = await addToken(homeAt(home), client, { now: Date.now(), profile });
+    const post = (body, more = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          ...more,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+      });
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version } };
+    const { headers } = await post({ id: 0, method: 'initialize', params });
+    const session = { 'mcp-session-id': headers.get('mcp-session-id') };
+    for (let id = 1; id <= 4 * tools.length; id += 1) {
+      const args = { query: 'retry', repository: 'plugboard/plugboard' };
+      const call = { name: tools[id % tools.length], arguments: args };
+      await post({ id, method: 'tools/call', params: call }, session).then((answer) => answer.text());
+    }
+  }
+  await addToken(homeAt(home), 'opencode-desk', { now: Date.now(), profile: 'reader' });
+}
+
 /** Gives the page something to show, and says when it is shown. */
 const views = {
   servers: async (page) => {
@@ -277,11 +323,21 @@ const views = {
     await page.keyboard.press('4');
     await page.waitForFunction(() => document.querySelectorAll('.question').length >= 2);
   },
+  clients: async (page) => {
+    await page.keyboard.press('5');
+    await page.click('.client-row[data-client=claude-laptop]');
+    await page.waitForSelector('.client-detail .budget');
+  },
 };
 
 function pictures() {
   const wide = Object.keys(views).flatMap((name) => ['light', 'dark'].map((scheme) => [name, scheme, WIDE]));
-  return [...wide, ['tools', 'dark', NARROW], ['questions', 'light', NARROW]];
+  const narrow = [
+    ['tools', 'dark', NARROW],
+    ['questions', 'light', NARROW],
+    ['clients', 'dark', NARROW],
+  ];
+  return [...wide, ...narrow].filter(([name]) => only === undefined || name === only);
 }
 
 const world = await openWorld();

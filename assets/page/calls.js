@@ -2,6 +2,7 @@
 
 import { columns } from './charts.js';
 import { duration, h, plural, props, replace } from './dom.js';
+import { OUTCOMES } from './states.js';
 import { store, watch } from './store.js';
 import { VirtualList } from './virtual-list.js';
 
@@ -11,14 +12,6 @@ const DRAW_MS = 100;
 const STRIP_MS = 500;
 /** The duration bars are scaled to the slowest of this many newest calls. */
 const SCALED_CALLS = 300;
-const OUTCOMES = {
-  ok: ['good', 'ok'],
-  'tool-error': ['warn', 'tool error'],
-  error: ['bad', 'error'],
-  denied: ['bad', 'denied'],
-  cancelled: ['calm', 'cancelled'],
-  timeout: ['bad', 'timeout'],
-};
 const FILTERS = {
   all: () => true,
   running: ({ outcome }) => outcome === undefined,

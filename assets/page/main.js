@@ -1,4 +1,4 @@
-/** Entry point of the page: token, navigation between the four views, keyboard shortcuts and notices. */
+/** Entry point of the page: token, navigation between the five views, keyboard shortcuts and notices. */
 
 import { retryNow, setToken, takeToken } from './api.js';
 import { button, h, props, replace } from './dom.js';
@@ -21,6 +21,8 @@ const VIEWS = [
     async () => (await import('./questions.js')).questionsView(),
     () => store.questions.length,
   ],
+  // Sessions open and end without an event, so a count would be outdated.
+  ['clients', 'Clients', async () => (await import('./clients.js')).clientsView(), () => 0],
 ];
 
 const main = document.getElementById('view');
@@ -143,7 +145,7 @@ function drawFoot() {
 
 function showKeys() {
   const keys = [
-    ['1 – 4', 'the four views'],
+    ['1 – 5', 'the five views'],
     ['/', 'search tools'],
     ['↑ ↓ or j k', 'move in a list'],
     ['↵', 'open the selected item'],
@@ -189,7 +191,7 @@ document.addEventListener('keydown', (event) => {
   if (typedAhead !== undefined && event.key.length === 1) {
     event.preventDefault();
     typedAhead += event.key;
-  } else if (/^[1-4]$/.test(event.key)) void show(VIEWS[Number(event.key) - 1][0], (view) => view.focus());
+  } else if (/^[1-5]$/.test(event.key)) void show(VIEWS[Number(event.key) - 1][0], (view) => view.focus());
   else if (event.key === '/') {
     event.preventDefault();
     startSearch();

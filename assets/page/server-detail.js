@@ -2,6 +2,7 @@
 
 import { api, serverPath } from './api.js';
 import { bars, share } from './charts.js';
+import { confirmButton } from './confirm-button.js';
 import { button, count, duration, h, plain, props, replace } from './dom.js';
 import { notice, showError } from './notices.js';
 import { jsonTree } from './result.js';
@@ -276,27 +277,6 @@ export class ServerDetail {
       showError(error);
     }
   }
-}
-
-/** Creates a button that asks for confirmation in place, for actions that cannot be undone. */
-function confirmButton(label, confirmLabel, act, { kind = '', about = '' } = {}) {
-  const container = h('span.removal');
-  const confirmAction = button(confirmLabel, act, { kind: 'danger' });
-  const cancel = button('Keep', () => {
-    replace(container, first);
-    first.focus();
-  });
-  const first = button(
-    label,
-    () => {
-      // The harmless button takes the place of the first, so that a double click does not confirm.
-      replace(container, cancel, confirmAction, about === '' ? '' : h('span.hint', about));
-      cancel.focus();
-    },
-    { kind },
-  );
-  container.append(first);
-  return container;
 }
 
 /** Returns the error's hint; for a login, one for this page, because the error's is written for a terminal. */

@@ -1,4 +1,4 @@
-/** Tone and label of each server state. */
+/** Tone and label of each server state, and of each outcome of a call. */
 
 export const STATUS = {
   connected: ['good', 'connected'],
@@ -11,4 +11,14 @@ export const STATUS = {
   untrusted: ['warn', 'not approved'],
   blocked: ['bad', 'blocked'],
   failed: ['bad', 'failed'],
+};
+
+/** A call without an outcome is running. */
+export const OUTCOMES = {
+  ok: ['good', 'ok'],
+  'tool-error': ['warn', 'tool error'],
+  error: ['bad', 'error'],
+  denied: ['bad', 'denied'],
+  cancelled: ['calm', 'cancelled'],
+  timeout: ['bad', 'timeout'],
 };

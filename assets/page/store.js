@@ -18,6 +18,12 @@ export const store = {
   /** Number of calls without an outcome. */
   running: 0,
   questions: [],
+  clients: [],
+  /** Open sessions of clients, with or without a name. */
+  connectedClients: [],
+  /** Budgets of all clients together. */
+  sharedBudgets: [],
+  clientsLoaded: false,
   /** Server name → pending login, with its URL. */
   logins: new Map(),
   connected: false,
@@ -114,6 +120,18 @@ export async function loadQuestions() {
   if (newQuestion !== undefined)
     for (const listener of noticeListeners) listener({ kind: 'question', event: newQuestion });
   changed('questions');
+}
+
+/** Only called while clients are shown: a gateway may have thousands of them. */
+export async function loadClients() {
+  const { clients, connected, budgets } = await api('GET', '/api/clients');
+  Object.assign(store, {
+    clients,
+    connectedClients: connected,
+    sharedBudgets: budgets,
+    clientsLoaded: true,
+  });
+  changed('clients');
 }
 
 export async function loadStats() {
