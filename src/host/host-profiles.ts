@@ -16,7 +16,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Spellings } from '../policy/approval.ts';
-import type { BudgetUse } from '../policy/budgets.ts';
+import { type BudgetUse, budgetMatcher, limitText } from '../policy/budgets.ts';
 import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
 
@@ -47,6 +47,25 @@ export class HostProfiles {
   /** Returns the current use of the budgets that a client has by its profile. */
   budgetsOf(client: string, profile: string): readonly BudgetUse[] {
     return this.#core.budgets.useOf({ principal: client, budgets: this.of(profile).budgets });
+  }
+
+  /**
+   * Returns the limits of the clients of a profile, or of those without one, as text. Budgets of other tools are left
+   * out, and globs too, because they may name other servers.
+   */
+  limitsOf(profile: string | undefined): readonly string[] {
+    const own = profile === undefined ? undefined : this.of(profile);
+    const { snapshot } = own ?? this.#core.catalog;
+    const budgets = [...(this.settings.budgets ?? []), ...(own?.budgets ?? [])];
+    const texts = budgets.flatMap((budget) => {
+      if (budget.server === undefined && budget.tool === undefined) return [limitText(budget)];
+      const matches = budgetMatcher(budget);
+      const applies = snapshot.tools.some((tool) =>
+        matches({ server: tool.server, tool: tool.tool, names: snapshot.ruleNames(tool) }),
+      );
+      return applies ? [`${limitText(budget)} for some tools`] : [];
+    });
+    return [...new Set(texts)];
   }
 
   /** Names of the profiles in the configuration, usable or not. */

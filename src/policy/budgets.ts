@@ -153,7 +153,7 @@ export function isStored({ per }: Budget): boolean {
   return PERIOD_MS[per] >= MIN_STORED_MS;
 }
 
-function budgetMatcher({ server = '*', tool }: Budget): (call: Countable) => boolean {
+export function budgetMatcher({ server = '*', tool }: Budget): (call: Countable) => boolean {
   const isServer = picomatch(server, { dot: true });
   if (tool === undefined) return (call) => server === '*' || isServer(call.server);
   const isTool = picomatch(tool, { dot: true });

@@ -109,7 +109,9 @@ export class GatewayClient implements ClientHandler {
 
   about(client: Pick<ClientInfo, 'era' | 'version'>): Params {
     const { everything } = this.view;
-    const instructions = everything.instructions();
+    const instructions = [this.view.budgetLine(), everything.instructions()]
+      .filter((part) => part !== '')
+      .join('\n\n');
     return {
       capabilities: {
         tools: { listChanged: true },

@@ -48,6 +48,14 @@ export class GatewayView {
     return this.#everything;
   }
 
+  /** Returns one line on the budgets of its clients; '' without any. */
+  budgetLine(): string {
+    const limits = this.host.profiles.limitsOf(this.profile);
+    return limits.length === 0
+      ? ''
+      : `Budgets: ${limits.join('; ')}. A call beyond one is refused with the time to wait.`;
+  }
+
   /** Returns the tools of all its servers, deferred or not. */
   allTools(): readonly Tool[] {
     return this.everything.allTools();

@@ -3,7 +3,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { homeAt } from '../../src/config/home.ts';
 import { addToken } from '../../src/serve/token-file.ts';
-import { legacySession, post } from '../serve/bare-client.ts';
+import { legacySession, modern, post } from '../serve/bare-client.ts';
 import { type ManagedGateway, openManagedGateway } from '../world/managed-gateway.ts';
 
 let gateway: ManagedGateway;
@@ -78,4 +78,38 @@ it('SRV-8: lists clients with their profile, sessions, calls and budget, and rev
   const again = await gateway.api('DELETE', '/api/clients/laptop/token');
   const ping = await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, session);
   expect([revoked.body, again.status, ping.status]).toEqual([{ name: 'laptop', revoked: true }, 404, 401]);
+});
+
+it('SRV-8: instructions name the budgets of a client without globs, and a refusal has the time to wait', async () => {
+  gateway = await openManagedGateway({
+    config: {
+      budgets: [
+        { calls: 50, per: 'day' },
+        { calls: 9, per: 'hour', server: 'hidden*' },
+      ],
+      profiles: { reader: { budgets: [{ calls: 1, per: 'day', tool: '{echo,secret}' }] } },
+    },
+    script: { tools: { echo: () => 'hi' } },
+    takesNamed: true,
+  });
+  const { token } = await addToken(homeAt(gateway.home), 'laptop', { now: 1, profile: 'reader' });
+  const { url } = gateway.served;
+  const headers = { authorization: `Bearer ${token}` };
+  const line =
+    'Budgets: 50 calls per day; 1 call per day for some tools. A call beyond one is refused with the time to wait.';
+  const initialize = {
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+  };
+  const legacy = await post(url, { jsonrpc: '2.0', id: 1, ...initialize }, headers);
+  const found = await modern(url, 2, 'server/discover', {}, {}, headers);
+  expect([JSON.stringify(legacy), JSON.stringify(found)]).toEqual([
+    expect.stringContaining(line),
+    expect.stringContaining(line),
+  ]);
+  const call = { name: 'small__echo', arguments: {} };
+  await modern(url, 3, 'tools/call', call, {}, headers);
+  expect(JSON.stringify(await modern(url, 3, 'tools/call', call, {}, headers))).toMatch(
+    /the budget of 1 call per day is used up\. Try again in \d+ (h|min|s)/,
+  );
 });
