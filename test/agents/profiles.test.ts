@@ -26,6 +26,8 @@ const VIEWS: Readonly<Record<AgentId, View>> = {
     hidden: 'notes__echo',
   },
 };
+/** The same in every profile, so that `tools` alone decides which tools an agent has. */
+const ALWAYS_LOADED = ['*__echo', '*__pid', '*__wait'];
 const SEARCH_TOOLS = ['call_tool', 'call_tool_read', 'tool_search'];
 /** A tool that does not exist: a hidden tool is refused with the same text. */
 const MISSING = 'notes__none';
@@ -52,7 +54,7 @@ beforeEach(async () => {
   world = await AgentsWorld.create();
   const profiles = world.perAgent((id) => {
     const { listed, searched } = VIEWS[id];
-    return { tools: [...listed, searched], search: { mode: true, alwaysLoad: listed } };
+    return { tools: [...listed, searched], search: { mode: true, alwaysLoad: ALWAYS_LOADED } };
   });
   world.configure({ notes: world.server('notes'), tasks: world.server('tasks', 'modern') }, { profiles });
   const url = await world.serveHttp();
