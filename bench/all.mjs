@@ -30,6 +30,7 @@ const GROUPS = {
   memory: ['memory.mjs'],
   search: ['search.mjs', 'tokens.mjs'],
   auth: ['auth-call.mjs'],
+  clients: ['principals.mjs'],
   growth: ['growth.mjs'],
 };
 /** Their data is not in the repository. */

@@ -15,6 +15,7 @@ const TITLES = {
   memory: 'Memory',
   search: 'Search',
   auth: 'Logins',
+  clients: 'Clients and profiles',
 };
 
 /** The README with the chart of a run between its marks. */

@@ -1,0 +1,138 @@
+/**
+ * The CPU of a gateway for a call over HTTP by a client with a profile, rules and budgets, among 10,000 clients and 100
+ * profiles, as a share of that for the only client of a gateway without profiles. Each gateway is a process of its own,
+ * and they take turns. Linux only: reads /proc. `node bench/principals.mjs [rounds]`
+ */
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connect, IN_FLIGHT } from './gateway-client.mjs';
+import { record } from './records.mjs';
+import { concurrent, median, roundsOf } from './rounds.mjs';
+
+const CLIENTS = 10_000;
+const PROFILES = 100;
+const CALLS_A_ROUND = 400;
+const WARM_UP_CALLS = 1_500;
+/** The most that all checks may cost, as a share of the call of a client without a profile. */
+const MAX_RATIO = 1.05;
+
+const file = (name) => fileURLToPath(new URL(name, import.meta.url));
+const COMMAND = file('../dist/bin/plugboard.cjs');
+const ECHO = { command: process.execPath, args: [file('echo-server.mjs')] };
+const TOOL = 'echo__echo';
+const tokenOf = (at) => `token-of-client-${at}-${'x'.repeat(24)}`;
+const hashOf = (token) => createHash('sha256').update(token).digest('hex');
+const numbered = (count, entry) => Object.fromEntries(Array.from({ length: count }, (_, at) => entry(at)));
+
+/** Each profile has its own tools, rules and budgets. */
+function profile(at) {
+  return [
+    `p${at}`,
+    {
+      servers: ['echo', `s${at}*`],
+      tools: ['echo__*', `s${at}__*`],
+      rules: {
+        deny: [`s${at}__delete_*`, 'echo__echo(message=/etc/**)'],
+        allow: ['echo__echo(message=m*)'],
+      },
+      budgets: [
+        { calls: 1_000_000, per: 'second' },
+        { calls: 1_000_000_000, per: 'day', server: 'echo', tool: 'ec*' },
+      ],
+    },
+  ];
+}
+
+const alone = { clients: { only: { token: hashOf(tokenOf(0)) } } };
+const among = {
+  profiles: numbered(PROFILES, profile),
+  clients: numbered(CLIENTS, (at) => [
+    `c${at}`,
+    { token: hashOf(tokenOf(at)), profile: `p${at % PROFILES}` },
+  ]),
+};
+
+/** Nanoseconds on a processor of all threads of a process. */
+function cpuNs(pid) {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((sum, each) => sum + each, 0);
+}
+
+async function open(dir, name, config, { client, modern }) {
+  const home = join(dir, name.replace(/\W+/g, '-'));
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ mcpServers: { echo: ECHO }, ...config }));
+  const { NODE_EXTRA_CA_CERTS: _certificates, ...environment } = process.env;
+  const env = { ...environment, PLUGBOARD_HOME: home, PLUGBOARD_CREDENTIALS: 'file', PLUGBOARD_DAEMON: '0' };
+  const args = [COMMAND, 'serve', '--http', '0', '--own', '--json'];
+  const child = spawn(process.execPath, args, { env, cwd: home, stdio: ['ignore', 'pipe', 'ignore'] });
+  const printed = await new Promise((done) => child.stdout.once('data', done));
+  const [url] = /http:[^"\s]+/.exec(String(printed));
+  const headers = { authorization: `Bearer ${tokenOf(client)}` };
+  const { call } = await connect({ name, url, headers, tool: TOOL }, { modern });
+  await concurrent(call, WARM_UP_CALLS, IN_FLIGHT);
+  return {
+    async round() {
+      const before = cpuNs(child.pid);
+      await concurrent(call, CALLS_A_ROUND, IN_FLIGHT);
+      return (cpuNs(child.pid) - before) / 1_000 / CALLS_A_ROUND;
+    },
+    close() {
+      const over = new Promise((resolve) => child.once('exit', resolve));
+      child.kill();
+      return over;
+    },
+  };
+}
+
+async function measure(dir, era, rounds) {
+  const modern = era === 'modern';
+  const base = await open(dir, `${era} alone`, alone, { client: 0, modern });
+  const full = await open(dir, `${era} among`, among, { client: CLIENTS - 1, modern });
+  const found = [];
+  for (let round = 0; round < rounds; round += 1) {
+    // In turns, so that neither is always the first.
+    const order = round % 2 === 0 ? [base, full] : [full, base];
+    const taken = new Map();
+    for (const each of order) taken.set(each, await each.round());
+    found.push({ base: taken.get(base), full: taken.get(full) });
+  }
+  await Promise.all([base.close(), full.close()]);
+  return {
+    base: median(found.map((each) => each.base)),
+    full: median(found.map((each) => each.full)),
+    ratio: median(found.map((each) => each.full / each.base)),
+  };
+}
+
+const rounds = roundsOf(process.argv[2], 30);
+const dir = mkdtempSync(join(tmpdir(), 'plugboard-principals-'));
+try {
+  for (const era of ['legacy', 'modern']) {
+    const { base, full, ratio } = await measure(dir, era, rounds);
+    const verdict = ratio <= MAX_RATIO ? 'ok' : 'too much';
+    console.log(
+      `${era}: ${full.toFixed(0)} µs of CPU among ${CLIENTS} clients, ${base.toFixed(0)} µs alone: ` +
+        `× ${ratio.toFixed(3)}, at most ${MAX_RATIO}: ${verdict}`,
+    );
+    const measured = `CPU of a call, ${era} client over HTTP`;
+    record({ measure: measured, name: 'one client without a profile', value: base, unit: 'µs' });
+    record({
+      measure: measured,
+      name: 'a profile, rules and budgets among 10,000 clients',
+      value: full,
+      unit: 'µs',
+      ratio,
+      base: 'one client without a profile',
+    });
+    if (ratio > MAX_RATIO) process.exitCode = 1;
+  }
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}
