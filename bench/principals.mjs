@@ -130,8 +130,8 @@ try {
       unit: 'µs',
       ratio,
       base: 'one client without a profile',
+      goal: ['most', MAX_RATIO],
     });
-    if (ratio > MAX_RATIO) process.exitCode = 1;
   }
 } finally {
   rmSync(dir, { recursive: true, force: true });
