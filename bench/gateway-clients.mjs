@@ -24,7 +24,7 @@ async function start(servers) {
     '--server',
     `echo${n}=${process.execPath} ${path('./echo-server.mjs')}`,
   ]).flat();
-  const args = [path('../dist/cli/main.js'), 'serve', '--http', '0', '--no-auth', ...given];
+  const args = [path('../dist/cli/main.js'), 'serve', '--http', '0', '--no-auth', '--own', ...given];
   const env = { ...process.env, PLUGBOARD_HOME: home };
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   let printed = '';
@@ -33,8 +33,10 @@ async function start(servers) {
   });
   while (!/\/mcp/.test(printed)) await sleep(20);
   const url = /(http:\/\/[\d.:]+\/mcp)/.exec(printed)[1];
-  const end = () => {
+  const end = async () => {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill();
+    await gone;
     rmSync(home, { recursive: true, force: true });
   };
   return { child, url, end };
@@ -102,7 +104,7 @@ record({
   value: (after - before) / CLIENTS,
   unit: 'KB',
 });
-one.end();
+await one.end();
 const ten = await start(10);
 await client(ten.url, 0);
 await sleep(SETTLE_MS);
@@ -113,5 +115,5 @@ record({
   value: residentKb(ten.child) / 1024,
   unit: 'MB',
 });
-ten.end();
+await ten.end();
 agent.destroy();
