@@ -1,10 +1,8 @@
 /** Pipeline stage: allows a call, asks the person, or refuses (CAL-2). The decision is made in `policy/approval.ts`. */
 
-import { resolve } from 'node:path';
 import { CALL_TOOL } from '../catalog/deferral.ts';
 import type { Tool, ToolAnnotations } from '../catalog/tool.ts';
-import { isStdio, type ServerSpec, type Settings } from '../config/entry.ts';
-import { PROJECT_MARK } from '../config/rule-syntax.ts';
+import type { ServerSpec, Settings } from '../config/entry.ts';
 import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { entryOwner, isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
@@ -19,6 +17,7 @@ import {
 } from '../policy/approval.ts';
 import type { RuleSubject } from '../policy/rule-conditions.ts';
 import type { PathPlace } from '../policy/value-spellings.ts';
+import { type StartContext, workingFolder } from '../transport/start-folder.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
 import { namesOf, resolvedCall, settingsIn } from './resolved-call.ts';
@@ -35,6 +34,7 @@ export const approve: Stage = (context, next) => (call) => {
     sessionAllows: call.session.allowed,
     alwaysAllows: context.approvals.always,
     arguments: call.arguments,
+    started: context.started,
   };
   if (call.readOnly === true && !isReadOnly(judged)) {
     call.decision = 'not known to be read-only';
@@ -92,6 +92,7 @@ export interface Judged {
   readonly alwaysAllows: ReadonlySet<string>;
   /** Undefined if they are not known yet. */
   readonly arguments?: unknown;
+  readonly started: StartContext;
 }
 
 /** Returns whether a call is allowed, asked about or denied, from all configured rules and modes. */
@@ -111,13 +112,13 @@ export function decisionOn(judged: Judged): ApprovalDecision {
   });
 }
 
-function subjectOf({ tool, spec, arguments: args }: ReadOnlyJudged): RuleSubject | undefined {
+function subjectOf({ tool, spec, arguments: args, started }: ReadOnlyJudged): RuleSubject | undefined {
   return args === undefined
     ? undefined
-    : { arguments: args, inputSchema: tool.inputSchema, ...pathPlace(spec) };
+    : { arguments: args, inputSchema: tool.inputSchema, ...pathPlace(spec, started) };
 }
 
-type ReadOnlyJudged = Pick<Judged, 'tool' | 'spec' | 'names' | 'settings' | 'arguments'>;
+type ReadOnlyJudged = Pick<Judged, 'tool' | 'spec' | 'names' | 'settings' | 'arguments' | 'started'>;
 
 /** True if a call only reads, by the annotation of a trusted server or by a rule of the user. */
 export function isReadOnly(judged: ReadOnlyJudged): boolean {
@@ -140,12 +141,12 @@ export function notReadOnly(name: string, server?: string): PlugboardError {
   });
 }
 
-/** Returns the folders that paths in arguments of a server's tools may be relative to. */
-export function pathPlace({ entry, baseDir, projectDir = baseDir }: ServerSpec): PathPlace {
-  if (!isStdio(entry) || entry.cwd === undefined) return { projectDir, folders: [] };
-  const cwd = entry.cwd.replaceAll(PROJECT_MARK, () => projectDir);
-  // With other references the folder is not known here; no relative path is inside a project if it begins at the root.
-  return { projectDir, folders: [cwd.includes('${') ? '/' : resolve(baseDir, cwd)] };
+/** Returns the folders that paths in arguments of a server's tools may be relative to: the project, and its own. */
+export function pathPlace(spec: ServerSpec, started: StartContext): PathPlace {
+  const { baseDir, projectDir = baseDir } = spec;
+  const folder = workingFolder(spec, started);
+  if (folder === 'unknown') return { projectDir, folders: [], isUnknown: true };
+  return { projectDir, folders: folder === undefined || folder === projectDir ? [] : [folder] };
 }
 
 async function ask(

@@ -22,6 +22,7 @@ import type { Emitter } from '../lib/emitter.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import type { BudgetBook } from '../policy/budgets.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
+import type { StartContext } from '../transport/start-folder.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { TaskRequest } from './call-tasks.ts';
@@ -182,6 +183,8 @@ export interface CallContext {
   readonly budgets: BudgetBook;
   readonly tasks: KeptTasks;
   readonly output: OutputContext;
+  /** Where processes of servers are started. */
+  readonly started: StartContext;
   readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
   /** Called when hidden text was removed from a result; reported once for each place. */
   readonly hidden: HiddenReport;

@@ -115,7 +115,7 @@ function isKnownReadOnly(context: CallContext, { session }: Call, tool: Tool): b
   const spec = context.connection(tool.server, session)?.spec;
   if (spec === undefined) return false;
   const names = context.catalog.snapshot.ruleNames(tool);
-  return isReadOnly({ tool, spec, names, settings: context.settings() });
+  return isReadOnly({ tool, spec, names, settings: context.settings(), started: context.started });
 }
 
 function definitions(

@@ -68,7 +68,8 @@ export class HostApprovals implements Approvals {
     const { pool, calls, config } = this.#core;
     const spec = pool.get(action.server)?.spec;
     const owner = spec === undefined ? '' : entryOwner(spec);
-    const place = spec === undefined ? { projectDir: config.projectRoot, folders: [] } : pathPlace(spec);
+    const place =
+      spec === undefined ? { projectDir: config.projectRoot, folders: [] } : pathPlace(spec, this.#core);
     await approveContent(calls, session, action, { owner, place });
     // Suggestions while a person types are not counted.
     if (action.mayAsk) this.#count(session, action);

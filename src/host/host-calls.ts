@@ -53,6 +53,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
       maxTokens: maxOutputTokens(core.env),
       model: core.options.model ?? {},
     },
+    started: core,
     events: core.events,
     hidden: core.hidden,
     audit,

@@ -183,6 +183,7 @@ export function inspectTools(core: HostCore, { name, spec }: Connection): readon
       settings: config.settings,
       sessionAllows: core.session.allowed,
       alwaysAllows: core.approvals.always,
+      started: core,
     });
     return { ...listed, ...(state === 'held' ? { held } : {}), approval };
   });

@@ -427,7 +427,15 @@ export class HostSession {
     const { allowed: sessionAllows } = this.#session;
     const names = tool.tool === READ_METHOD ? resourceRuleNames(tool.server) : this.#snapshot.ruleNames(tool);
     const settings = this.#session.profile?.settings ?? config.settings;
-    return { tool, spec, names, settings, sessionAllows, alwaysAllows: approvals.always };
+    return {
+      tool,
+      spec,
+      names,
+      settings,
+      sessionAllows,
+      alwaysAllows: approvals.always,
+      started: this.#core,
+    };
   }
 
   /** The tools of the session's profile, or all. */

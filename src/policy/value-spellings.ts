@@ -53,6 +53,8 @@ export interface PathPlace {
   readonly projectDir: string;
   /** Other folders that a relative path may be relative to. */
   readonly folders: readonly string[];
+  /** The working folder of the server is not known, so relative paths are unreadable. */
+  readonly isUnknown?: boolean;
 }
 
 const FILE_URL = /^file:/i;
@@ -70,6 +72,7 @@ export function pathSpellings(text: string, place: PathPlace): readonly string[]
   if (written === undefined) return undefined;
   const found = new Set<string>();
   for (const path of written.flatMap(withHome)) {
+    if (place.isUnknown === true && !isAbsolute(path)) return undefined;
     const bases = isAbsolute(path) ? [''] : [place.projectDir, ...place.folders];
     for (const base of bases) {
       const absolute = base === '' ? path : `${base}/${path}`;

@@ -1,10 +1,12 @@
 /** Determines the working folder of a server's process: the project only if the project or the user requests it (A24). */
 
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { join, resolve } from 'node:path';
+import { isStdio, type ServerSpec, type StdioEntry } from '../config/entry.ts';
+import { environmentOf, expandText } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
 import { isForeign, isPerFolder } from '../config/scopes.ts';
+import { attempt } from '../lib/attempt.ts';
 import { isCommonFolder } from '../lib/find-program.ts';
 import { isInside, realPath } from '../lib/inside.ts';
 import { makeFolder } from '../lib/make-folder.ts';
@@ -29,6 +31,26 @@ export function chosenFolder(
   if (cwd !== undefined) return cwd;
   // If only listed commands may run, the project must not influence what they run.
   return isForeign(spec) && spec.shielded !== true ? spec.baseDir : undefined;
+}
+
+/** The home folder and the environment that processes are started with. */
+export interface StartContext {
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Returns the working folder that a server's process starts in, for rules about relative paths; `unknown` if it depends
+ * on a value that is not known here, undefined for a server that is not a process.
+ */
+export function workingFolder(spec: ServerSpec, { home, env }: StartContext): string | 'unknown' | undefined {
+  const { entry, name: server, baseDir } = spec;
+  if (!isStdio(entry)) return undefined;
+  const chosen = chosenFolder(spec, entry);
+  if (chosen === undefined) return privatePath(home, spec, env);
+  if (entry.cwd === undefined || !chosen.includes('${')) return resolve(baseDir, chosen);
+  const text = attempt(() => expandText(chosen, environmentOf(spec, env), { server, key: 'cwd' }), undefined);
+  return text === undefined ? 'unknown' : resolve(baseDir, text);
 }
 
 /** Returns the private folder of a server; creates it on first use and keeps it. */

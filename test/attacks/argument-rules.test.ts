@@ -4,8 +4,9 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { compileRule, type RuleEffect } from '../../src/policy/rule-conditions.ts';
 import { scriptedServer } from '../../src/testing/index.ts';
-import { scratch, scriptedHost } from '../world/scripted-host.ts';
+import { type ScriptedHostOptions, scratch, scriptedHost } from '../world/scripted-host.ts';
 
 interface Place {
   readonly dir: string;
@@ -28,6 +29,7 @@ async function outcomes(
   { dir }: Place,
   permissions: object,
   calls: readonly Record<string, unknown>[],
+  entry: Record<string, unknown> | undefined = { cwd: dir },
 ): Promise<readonly string[]> {
   mkdirSync(join(dir, 'home'), { recursive: true });
   writeFileSync(join(dir, 'home', 'config.json'), JSON.stringify({ permissions }));
@@ -36,6 +38,7 @@ async function outcomes(
   const { host } = await scriptedHost({
     dir,
     server: scriptedServer({ tools: { act: { inputSchema, run: () => 'done' } } }),
+    ...(entry === undefined ? {} : { entry }),
     approve: () => {
       asked += 1;
       return 'allow';
@@ -136,6 +139,82 @@ describe('A49: a path is written in another way', () => {
     await host.call('mcp__s__act', { path: join(dir, 'a') });
     await host.close();
     expect(asked).toBe(1);
+  });
+});
+
+describe('A49: a server starts outside of the project', () => {
+  /** A home folder next to the project: the server `s` starts in `home/folders/s~…`, three folders below `dir`. */
+  async function outcomeAt(
+    permissions: object,
+    path: string,
+    options: ScriptedHostOptions = {},
+  ): Promise<string> {
+    const dir = realpathSync(scratch());
+    const [home, cwd] = [join(dir, 'home'), join(dir, 'a', 'b', 'c', 'project')];
+    mkdirSync(cwd, { recursive: true });
+    mkdirSync(home);
+    const text = JSON.stringify({ permissions }).replaceAll('DIR', dir);
+    writeFileSync(join(home, 'config.json'), text);
+    let asked = 0;
+    const { host } = await scriptedHost({
+      dir: cwd,
+      cwd,
+      home,
+      server: scriptedServer({ tools: { act: () => 'done' } }),
+      ...options,
+      approve: () => {
+        asked += 1;
+        return 'allow';
+      },
+    });
+    const outcome = await host.call('mcp__s__act', { path }).then(
+      () => (asked > 0 ? 'asked' : 'passed'),
+      (error) => error.code,
+    );
+    await host.close();
+    return outcome;
+  }
+
+  it.each<[string, object, string, string]>([
+    [
+      'does not avoid a refusal',
+      { deny: ['s__act(path=DIR/.ssh/**)'], allow: ['*'] },
+      '../../../.ssh/id',
+      'DENIED',
+    ],
+    [
+      'does not avoid a question',
+      { ask: ['s__act(path=DIR/.ssh/**)'], allow: ['*'] },
+      '../../../.ssh/id',
+      'asked',
+    ],
+    [
+      'does not avoid a refusal of other folders',
+      { deny: ['s__act(path!=./**)'], allow: ['*'] },
+      'x',
+      'DENIED',
+    ],
+    ['does not get an approval', { allow: ['s__act(path=DIR/a/**)'] }, '../../../.ssh/id', 'asked'],
+    ['gets an approval for both folders', { allow: ['s__act(path=DIR/**)'] }, '../x', 'passed'],
+  ])('a relative path %s', async (_name, permissions, path, outcome) => {
+    expect(await outcomeAt(permissions, path)).toBe(outcome);
+  });
+
+  it('the working folder is known if it has variables', async () => {
+    const permissions = { deny: ['s__act(path=DIR/a/.ssh/**)'], allow: ['*'] };
+    const options = { entry: { cwd: '../../${PLACE}' }, env: { PLACE: 'x/y' } };
+    expect(await outcomeAt(permissions, '../../../.ssh/id', options)).toBe('DENIED');
+  });
+
+  it('a relative path is unreadable if the working folder is not known', () => {
+    const place = { projectDir: '/project', folders: [], isUnknown: true };
+    const matches = (effect: RuleEffect, path: string): unknown => {
+      const { test } = compileRule('s__act(path=/**)', effect);
+      return typeof test === 'function' && test({ ...place, arguments: { path } });
+    };
+    expect(matches('allow', 'x')).toBe(false);
+    expect(matches('allow', '/x')).toBe(true);
+    expect(matches('refuse', 'x')).toBe(true);
   });
 });
 
