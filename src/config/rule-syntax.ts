@@ -2,6 +2,7 @@
 
 import { compileLinear } from '../lib/linear-pattern.ts';
 import { globSource } from '../lib/value-glob.ts';
+import { type RuleFault, ruleNameFault } from './rule-names.ts';
 
 /** Longer rules are not written by hand, and parsing recurses. */
 export const MAX_RULE_CHARS = 2_000;
@@ -20,13 +21,6 @@ export interface RuleCondition {
   readonly kind: PatternKind;
   /** A glob, or the source of a regular expression; may contain `${PROJECT_DIR}`. */
   readonly pattern: string;
-}
-
-/** Why a rule cannot be used; `at` is the position in its text. */
-export interface RuleFault {
-  readonly message: string;
-  readonly hint: string;
-  readonly at: number;
 }
 
 export type ParsedRule =
@@ -74,7 +68,7 @@ export function hasConditions(rule: string): boolean {
  */
 export function parseRule(rule: string): ParsedRule {
   const start = listStart(rule);
-  if (start === undefined) return { name: rule, conditions: [] };
+  if (start === undefined) return ruleNameFault(rule) ?? { name: rule, conditions: [] };
   const name = rule.slice(0, start);
   if (rule.length > MAX_RULE_CHARS) {
     const message = `It is longer than ${MAX_RULE_CHARS} characters`;
@@ -85,6 +79,8 @@ export function parseRule(rule: string): ParsedRule {
     // Conditions without a name were meant for every tool.
     return { name: '*', fault: { message, hint: 'Write the name of a tool, or "*".', at: 0 } };
   }
+  const misnamed = ruleNameFault(name);
+  if (misnamed !== undefined) return misnamed;
   const conditions = new ConditionParser(rule, start + 1).parse();
   return 'fault' in conditions ? { name, fault: conditions.fault } : { name, ...conditions };
 }

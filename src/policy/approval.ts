@@ -240,8 +240,9 @@ export function ruleMatcher(rule: string): (names: Spellings) => boolean {
  * every tool of its name in a list of tools to leave out.
  */
 export function toolMatcher(rule: string, effect: RuleEffect): (names: Spellings) => boolean {
-  const { name, test } = compileRule(rule, effect);
-  return effect === 'allow' && test !== undefined ? () => false : ruleMatcher(name);
+  if (effect === 'allow') return hasConditions(rule) ? () => false : ruleMatcher(rule);
+  const [meant, written] = [ruleMatcher(compileRule(rule, effect).name), ruleMatcher(rule)];
+  return (names) => meant(names) || written(names);
 }
 
 function compiledList(rules: readonly string[], effect: RuleEffect): RuleList {

@@ -209,8 +209,8 @@ describe('A49: a server starts outside of the project', () => {
   it('a relative path is unreadable if the working folder is not known', () => {
     const place = { projectDir: '/project', folders: [], isUnknown: true };
     const matches = (effect: RuleEffect, path: string): unknown => {
-      const { test } = compileRule('s__act(path=/**)', effect);
-      return typeof test === 'function' && test({ ...place, arguments: { path } });
+      const { test: matching } = compileRule('s__act(path=/**)', effect);
+      return typeof matching === 'function' && matching({ ...place, arguments: { path } });
     };
     expect(matches('allow', 'x')).toBe(false);
     expect(matches('allow', '/x')).toBe(true);
@@ -310,6 +310,37 @@ describe('A49: a text is written in another way', () => {
     const text = 'x'.repeat(300_000);
     expect(await outcomes(createPlace(), { allow: ['s__act(text=*)'] }, [{ text }])).toEqual(['asked']);
     expect(await outcomes(createPlace(), { deny: ['s__act(text~secret)'] }, [{ text }])).toEqual(['DENIED']);
+  });
+});
+
+describe('A49: a rule has a typing error', () => {
+  const rules = [
+    's__act(command=ls',
+    's__act (command=ls)',
+    ' s__act(command=ls)',
+    's__act(command=ls);',
+    's__act(command)',
+    's__act(ls)',
+    's__act(com mand=ls)',
+    's__act(=ls)',
+    's__act(a..b=x)',
+    's__act(command[0]=ls)',
+    's__act("command=ls)',
+    's__act[command=ls]',
+    's__ac*(command<3)',
+    's__ac*(command:ls)',
+    ' s__act',
+    's__act ',
+    's__act\t',
+    's__(act|x)',
+  ];
+
+  it.each(rules)('%j refuses, asks about or does not allow every call', async (rule) => {
+    const calls = [{ command: 'x' }];
+    const place = createPlace();
+    expect(await outcomes(place, { deny: [rule], allow: ['s__act'] }, calls)).toEqual(['DENIED']);
+    expect(await outcomes(place, { ask: [rule], allow: ['s__act'] }, calls)).toEqual(['asked']);
+    expect(await outcomes(place, { allow: [rule] }, calls)).toEqual(['asked']);
   });
 });
 
