@@ -17,7 +17,7 @@ import type { PathPlace } from '../policy/value-spellings.ts';
 import { askPerson, howToAllow } from './ask-person.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
-import { settingsFor } from './session-view.ts';
+import { reasonFor, settingsFor } from './session-view.ts';
 
 export interface ContentAction {
   readonly server: string;
@@ -52,13 +52,22 @@ export function isServerRule(rule: string, server: string): boolean {
 }
 
 /** Returns the error if `deny` denies all content of a server. */
-export function contentDenial({ deny }: Permissions, server: string): PlugboardError | undefined {
-  const rule = refusingRule(deny, (name) => isServerName(name, server));
-  return rule === undefined ? undefined : denialBy(rule, server, `everything of ${server}`);
+export function contentDenial(permissions: Permissions, server: string): PlugboardError | undefined {
+  const rule = denyingRule(permissions, server);
+  return rule === undefined ? undefined : denialBy(ruleText(rule), server, `everything of ${server}`);
+}
+
+/** Returns the rule that denies all content of a server. */
+function denyingRule({ deny }: Permissions, server: string): string | undefined {
+  return refusingRule(deny, (name) => isServerName(name, server));
 }
 
 function denialBy(rule: string, server: string, what: string): PlugboardError {
-  return new PlugboardError('DENIED', `The rule ${JSON.stringify(rule)} denies ${what}`, { server });
+  return new PlugboardError('DENIED', `${rule} denies ${what}`, { server });
+}
+
+function ruleText(rule: string): string {
+  return `The rule ${JSON.stringify(rule)}`;
 }
 
 /** True if the name of a rule includes an action: all tools of the server, or the method by name. */
@@ -88,14 +97,16 @@ export async function approveContent(
 ): Promise<void> {
   const { server, kind, name, mayAsk, signal } = action;
   const { permissions = {} } = settingsFor(context, session);
-  const denial = contentDenial(permissions, server);
-  if (denial !== undefined) throw denial;
   const what = kind === 'extension' ? 'request' : kind;
   const subject = `the ${what} ${JSON.stringify(name)} of ${server}`;
   const given: RuleSubject = { ...place, arguments: argumentsOf(action) };
   const isFor = (ruleName: string): boolean => isForAction(ruleName, action);
+  const shown = (rule: string): string =>
+    session.profile === undefined ? ruleText(rule) : 'A rule of the configuration';
+  const whole = denyingRule(permissions, server);
+  if (whole !== undefined) throw denialBy(shown(whole), server, `everything of ${server}`);
   const denying = refusingRule(permissions.deny, isFor, given);
-  if (denying !== undefined) throw denialBy(denying, server, subject);
+  if (denying !== undefined) throw denialBy(shown(denying), server, subject);
   const keyOf = (askRule: string): string => sessionRule({ rule: `content of ${server}` }, owner, askRule);
   const isOpen = (askRule: string): boolean => !session.allowed.has(keyOf(askRule));
   const rule = refusingRule(permissions.ask, isFor, given, isOpen);
@@ -103,7 +114,8 @@ export async function approveContent(
   const key = keyOf(rule);
   const reason = `the rule ${JSON.stringify(rule)} requires approval`;
   if (!mayAsk) {
-    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} must be approved: ${reason}`, {
+    const why = reasonFor(session, { kind: 'ask', reason, rule });
+    throw new PlugboardError('APPROVAL_REQUIRED', `${subject} must be approved: ${why}`, {
       server,
       hint: `${kind === 'resource' ? 'Read' : 'Use'} it first, and allow that for the session.`,
     });

@@ -22,7 +22,7 @@ import { askPerson, howToAllow } from './ask-person.ts';
 import type { Approvals, Call, CallContext, Handler, Stage } from './call.ts';
 import { namesOf, resolvedCall, settingsIn } from './resolved-call.ts';
 import type { Session } from './session.ts';
-import { approvalsFor, settingsFor } from './session-view.ts';
+import { approvalsFor, reasonFor, settingsFor } from './session-view.ts';
 
 export const approve: Stage = (context, next) => (call) => {
   const { tool, connection } = resolvedCall(call);
@@ -48,7 +48,7 @@ export const approve: Stage = (context, next) => (call) => {
       return next(call);
     case 'deny':
       call.decision = decision.reason;
-      return Promise.reject(denied(call, decision.reason));
+      return Promise.reject(denied(call, reasonFor(call.session, decision)));
     case 'ask':
       if (approvalsFor(call.session) === 'client' && !decision.explicit) {
         call.decision = 'asked by the caller';
@@ -248,7 +248,7 @@ export async function approveOwn(
   });
   if (decision.kind === 'pass') return;
   if (decision.kind === 'deny')
-    throw new PlugboardError('DENIED', `${tool} was not called: ${decision.reason}`);
+    throw new PlugboardError('DENIED', `${tool} was not called: ${reasonFor(session, decision)}`);
   if (approvalsFor(session) === 'client' && !decision.explicit) return;
   const { reason, rule: askRule } = decision;
   const granted = await askPerson(context, session, {

@@ -4,6 +4,7 @@ import { withSignal } from '../connection/open-questions.ts';
 import { forSurface, PlugboardError } from '../errors.ts';
 import type { CallContext } from './call.ts';
 import type { ApprovalAnswer, ApprovalRequest, Session } from './session.ts';
+import { reasonFor } from './session-view.ts';
 
 /** How long the approval is valid. */
 export type Granted = Extract<ApprovalAnswer, 'allow' | 'allow-session' | 'allow-always'>;
@@ -69,7 +70,10 @@ export async function askPerson(
     });
   };
   if (session.ended.reason !== undefined) throw session.ended.reason;
-  if (put === undefined) throw refused(`${subject} must be approved: ${reason}`);
+  if (put === undefined) {
+    const shown = reasonFor(session, { kind: 'ask', reason, rule: request.askRule });
+    throw refused(`${subject} must be approved: ${shown}`);
+  }
   if (signal?.aborted === true) {
     throw new PlugboardError('CANCELLED', `${subject} was not ${undone}: it was cancelled before`, {
       server,

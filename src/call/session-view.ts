@@ -4,7 +4,7 @@ import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Budget, Settings } from '../config/entry.ts';
-import type { Spellings } from '../policy/approval.ts';
+import { reasonWithoutRule, type Spellings } from '../policy/approval.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
 
@@ -46,6 +46,11 @@ export function approvalsFor({
   profile,
 }: Pick<Session, 'approvals' | 'profile'>): Session['approvals'] {
   return profile?.approvals === 'enforce' ? 'enforce' : approvals;
+}
+
+/** Returns the reason of a refusal as the caller may learn it: without the rule, for a session with a profile. */
+export function reasonFor({ profile }: Viewer, refused: Parameters<typeof reasonWithoutRule>[0]): string {
+  return profile === undefined ? refused.reason : reasonWithoutRule(refused);
 }
 
 /** True if a session has the resources, prompts and extensions of a server. */

@@ -407,7 +407,8 @@ export class HostCore {
     // Log messages often quote a server.
     const event = logged(server, { level, message: clean(message) }, session);
     this.events.emit('log', event);
-    if (server !== undefined) this.events.emit('message', messageOf(server, event, session));
+    if (server !== undefined)
+      this.events.emit('message', { ...messageOf(server, event, session), isOwn: true });
   }
 
   // Lifecycle.

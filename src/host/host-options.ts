@@ -180,7 +180,7 @@ export interface HostEvents extends CallEvents, QuestionEvents {
   /** `{ server?, session?, level, message, logger?, data? }`: log messages of servers and notices about them. */
   readonly log: LogEvent;
   /**
-   * `{ server, session?, level, params }`: every log message about a server, including those that only a session
+   * `{ server, session?, level, params, isOwn? }`: every log message about a server, including those that only a session
    * requested.
    */
   readonly message: ServerMessage;

@@ -112,6 +112,8 @@ export interface ServerMessage {
   readonly params: Params;
   /** As in a `log` event. */
   readonly session?: string;
+  /** True if Plugboard logs about the server, not the server itself. */
+  readonly isOwn?: true;
 }
 
 /** Builds one `log` event; unknown fields are omitted. */

@@ -142,6 +142,25 @@ function unsure({ conditional: [first] }: ToolRules): ApprovalDecision {
   };
 }
 
+/**
+ * Returns the reason of a decision without the text of its rule: a rule can name servers and tools that a client of a
+ * profile does not have.
+ */
+export function reasonWithoutRule({
+  kind,
+  reason,
+  rule,
+}: {
+  readonly kind: 'ask' | 'deny';
+  readonly reason: string;
+  readonly rule?: string | undefined;
+}): string {
+  if (rule === undefined) return reason;
+  return kind === 'deny'
+    ? 'a rule of its configuration denies it'
+    : 'a rule of its configuration requires approval';
+}
+
 /** Returns why a call is known to be read-only; undefined if it is not. */
 export function readOnlyReason(
   input: Pick<ApprovalInput, 'names' | 'permissions' | 'hints' | 'trusted' | 'subject'>,

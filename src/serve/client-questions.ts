@@ -19,6 +19,7 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import { isRecord } from '../lib/json.ts';
 import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
+import { reasonWithoutRule } from '../policy/approval.ts';
 import { approvalMessage, approvalMeta, elicitMessage, sampleParams, serverMeta } from './attribution.ts';
 
 /** How long a client may take to return its roots. */
@@ -43,6 +44,8 @@ interface QuestionedClient {
   readonly clock: Clock;
   /** The client is one of our hosts, with one server: it attributes questions and approves calls itself. */
   readonly isHost?: boolean | undefined;
+  /** The client must not learn the text of rules: they can name servers outside of its profile. */
+  readonly hidesRules?: boolean | undefined;
 }
 
 /** Returns the callbacks of a session whose person is behind a client of the gateway. */
@@ -179,7 +182,11 @@ async function approve(
   request: ApprovalRequest,
   id: QuestionId,
 ): Promise<ApprovalAnswer> {
-  const { server, tool, reason, signal } = request;
+  const { server, tool, askRule: rule, signal } = request;
+  const reason =
+    client.hidesRules === true
+      ? reasonWithoutRule({ kind: 'ask', reason: request.reason, rule })
+      : request.reason;
   const work = client.workFor(undefined, signal);
   if (work === undefined || !canElicit(work.clientInfo, 'form')) {
     if (client.approvalQueue !== undefined) return client.approvalQueue.approve(request, id);
@@ -188,7 +195,8 @@ async function approve(
       hint: 'This client cannot ask its user, and the page is not open.',
     });
   }
-  const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> => approveBy(work, request, until);
+  const ask = (until: AbortSignal | undefined): Promise<ApprovalAnswer> =>
+    approveBy(work, { ...request, reason }, until);
   const { approvalQueue, clock } = client;
   if (approvalQueue === undefined) return ask(signal);
   return askWithPage(work, {

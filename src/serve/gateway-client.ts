@@ -80,6 +80,10 @@ export class GatewayClient implements ClientHandler {
     return this.#tasks;
   }
 
+  get hidesRules(): boolean {
+    return this.view.profile !== undefined;
+  }
+
   /** The id of its session; undefined before it needs one. */
   get sessionId(): string | undefined {
     return this.#session?.id;

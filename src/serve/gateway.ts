@@ -215,12 +215,14 @@ export class Gateway implements Backend {
 
   /**
    * Routes a server's log message to the client whose work it is about; dropped if that may be several. A message
-   * before any work goes to the client if it is the only one, and has the whole server.
+   * before any work goes to the client if it is the only one, and has the whole server. Our own messages can name other
+   * servers and rules, so a client with a profile does not get them.
    */
-  #logged({ server, level, params, session }: HostEvents['message']): void {
+  #logged({ server, level, params, session, isOwn }: HostEvents['message']): void {
     const only = session === undefined ? this.#onlyClient() : undefined;
     const alone = only?.view.hears(server) === true ? only : undefined;
     const client = session === undefined ? alone : this.#clientOf(session);
+    if (isOwn === true && client?.view.profile !== undefined) return;
     client?.log(server, level, params);
   }
 

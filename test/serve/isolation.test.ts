@@ -129,6 +129,17 @@ const PROBES: readonly Probe[] = [
       _meta: { progressToken: 1, [`${PREFIX}logLevel`]: 'debug' },
     },
   },
+  ...['open__fail', 'part__shown'].map((name, at) => ({
+    kind: 'rules',
+    name: `a tool that a rule with hidden names ${at === 0 ? 'denies' : 'asks about'}`,
+    method: 'tools/call',
+    params: { name, arguments: {}, _meta: { [`${PREFIX}logLevel`]: 'debug' } },
+  })),
+  ...['denied', 'asked'].map((page, at) => ({
+    kind: 'rules',
+    name: `a resource that a rule with hidden names ${at === 0 ? 'denies' : 'asks about'}`,
+    ...read(`doc://open/${page}`),
+  })),
   { kind: 'call_tool', name: 'a hidden tool', ...wrapped(`${HIDDEN}__${HIDDEN_TOOL}`, { key: 'k' }) },
   { kind: 'call_tool', name: 'in its long name', ...wrapped(`mcp__${HIDDEN}__${HIDDEN_TOOL}`) },
   { kind: 'call_tool', name: 'a hidden tool of a visible server', ...wrapped(`part__${MARK}_purge`) },

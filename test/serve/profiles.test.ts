@@ -150,6 +150,32 @@ describe('SRV-8: profiles', () => {
     ]).toEqual(['ok', 'DENIED', 'APPROVAL_REQUIRED', 'ok', 'APPROVAL_REQUIRED']);
   });
 
+  it.each(['2025-06-18', MODERN])(
+    'asks through a client of %s without the text of a rule',
+    async (version) => {
+      const { host } = await world({
+        profiles: { ...PROFILES, careful: { servers: ['files'], rules: { ask: ['{files,shell}__write'] } } },
+      });
+      const asked: unknown[] = [];
+      const client = new LineClient(
+        host,
+        version,
+        { elicitation: {} },
+        (_method, { message }) => {
+          asked.push(message);
+          return { action: 'accept', content: { answer: 'Deny' } };
+        },
+        { profile: 'careful' },
+      );
+      closers.push(() => client.leave());
+      await client.open();
+      await client.request('tools/call', { name: 'files__write', arguments: {} });
+      expect(asked).toEqual([
+        expect.stringContaining('It is asked because a rule of its configuration requires approval.'),
+      ]);
+    },
+  );
+
   it('POL-9: counts the budgets of a profile for each of its clients, also under parallel calls', async () => {
     const budgets = [
       { calls: 40, per: 'day' },

@@ -181,7 +181,14 @@ export async function isolationWorld(hides: boolean, naming?: 'plain'): Promise<
     other: { servers: ['open'] },
     ...(hides ? { [`team-${MARK}`]: {} } : {}),
   };
-  writeFileSync(home.config, JSON.stringify({ profiles, ...(naming === undefined ? {} : { naming }) }));
+  // Rules for visible things that also name hidden ones.
+  const named = hides ? `{open,part,${HIDDEN}}` : '{open,part}';
+  const permissions = {
+    deny: [`${named}__fail`, `${named}__resources.read(uri=doc://open/denied)`],
+    ask: [`${named}__shown`, `${named}__resources.read(uri=doc://open/asked)`],
+  };
+  const settings = { profiles, permissions, ...(naming === undefined ? {} : { naming }) };
+  writeFileSync(home.config, JSON.stringify(settings));
   const servers = { ...visibleServers(!hides), ...(hides ? hiddenServers() : {}) };
   const missing = hides ? { [`gone-${MARK}`]: { command: `no-${MARK}`, required: true } } : {};
   const host = await createHost({
