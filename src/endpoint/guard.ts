@@ -65,6 +65,8 @@ export interface GuardOptions {
   readonly token: string | undefined;
   /** Accepted besides `token`; the principal is the name. */
   readonly named?: NamedTokens | undefined;
+  /** Requests without an Authorization header are those of the local user; a presented token must still be valid. */
+  readonly optional?: boolean | undefined;
   /** Message of a refusal. */
   readonly needed?: string | undefined;
   /** Verifies tokens of an issuer, in place of our own token. */
@@ -116,7 +118,8 @@ export class Guard {
     const name = named?.nameOf(bearerOf(authorization) ?? '');
     if (name !== undefined) return { principal: name };
     if (verifier !== undefined) return this.#verified(verifier, headers);
-    if (this.#expected === undefined && named === undefined) return LOCAL;
+    const isNoneNeeded = this.#expected === undefined && named === undefined;
+    if (isNoneNeeded || (this.#options.optional === true && authorization === '')) return LOCAL;
     return {
       status: 401,
       message: needed,

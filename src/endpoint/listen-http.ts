@@ -47,6 +47,8 @@ export interface ListenOptions {
   readonly token?: string | undefined;
   /** If given, these are accepted too; the work of one of them ends with it. */
   readonly named?: NamedTokens | undefined;
+  /** Whether requests without a token are accepted too. */
+  readonly optional?: boolean | undefined;
   /** Decides what an authenticated client may use; default: everything, at `/mcp`. */
   readonly admission?: Admission | undefined;
   /** Message for requests without a valid token. */
@@ -91,7 +93,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
   const { token, named, needed, verifier, mounted, sessionStorage, admission = open(named) } = options;
-  const guard = new Guard({ local, token, named, needed, verifier });
+  const guard = new Guard({ local, token, named, optional: options.optional, needed, verifier });
   const bindingOf = (principal: string): string => admission.bindingOf(principal) || (token ?? '');
   const records = sessionStorage && new SessionRecords(sessionStorage, bindingOf);
   const endpoint = new McpEndpoint(backend, records);

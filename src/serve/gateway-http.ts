@@ -30,6 +30,11 @@ export interface GatewayHttpOptions extends GatewayOptions {
    * expires. Its name is the principal.
    */
   readonly tokensOf?: string | undefined;
+  /**
+   * Whether requests without a token are accepted too, as those of the local user; a presented token must be valid and
+   * keeps its profile. Only on the loopback interface.
+   */
+  readonly tokenOptional?: boolean | undefined;
   /** If given, tokens of this authorization server are accepted, if they are for this audience. */
   readonly issuer?: IssuerOptions | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
@@ -46,10 +51,10 @@ export interface GatewayHttpOptions extends GatewayOptions {
 /** Serves all servers of a host as one MCP server at `/mcp`, without management: see `manage/serve-http.ts`. */
 export async function listenGateway(host: ServedHost, options: GatewayHttpOptions = {}): Promise<ServedHttp> {
   const { host: name, port = DEFAULT_PORT, issuer, legacySse, mounted } = options;
-  const { tokensOf } = options;
+  const { tokensOf, tokenOptional = false } = options;
   const given = options.token || undefined;
   checkReach(name, {
-    proof: given !== undefined || issuer !== undefined || tokensOf !== undefined,
+    proof: !tokenOptional && (given !== undefined || issuer !== undefined || tokensOf !== undefined),
     hint: REACH_HINT,
   });
   const { clock = systemClock } = options;
@@ -88,6 +93,7 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
       port,
       token,
       named,
+      optional: tokenOptional,
       admission,
       needed: NEEDED,
       verifier,

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { homeAt } from '../../src/config/home.ts';
+import { addToken } from '../../src/serve/token-file.ts';
 import { removeHome } from '../remove-home.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
 import { post } from './bare-client.ts';
@@ -94,7 +96,11 @@ it('SRV-1: serve --http makes a token once, stores its hash, and serves with it 
 it('A8: --no-auth works on this machine, and only there', async () => {
   const open = serve('--http', '0', '--no-auth', '--json');
   const { url } = await document(open);
-  expect((await post(url, PING)).status).toBe(200);
+  const { token } = await addToken(homeAt(home), 'known', { now: 0 });
+  const statuses = [];
+  for (const headers of [{}, { authorization: `Bearer ${token}` }, { authorization: 'Bearer unknown' }])
+    statuses.push((await post(url, PING, headers)).status);
+  expect(statuses).toEqual([200, 200, 401]);
   open.child.kill('SIGTERM');
   const far = serve('--http', '0.0.0.0:0', '--no-auth');
   const [status] = await far.exited;

@@ -95,6 +95,26 @@ describe('SRV-8: profiles', () => {
     expect([names(own), other.status]).toEqual([READER, 404]);
   });
 
+  it('keeps the profile of a presented token where none is needed, and refuses an invalid one', async () => {
+    const made = await world({
+      clients: { ci: { token: hashOf('secret-of-ci'), profile: 'historian' } },
+    });
+    const url = await served(made, { tokenOptional: true });
+    const [reader, revoked] = [await add(made, 'reader', 'reader'), await add(made, 'old', 'reader')];
+    const { token: expired } = await addToken(made.home, 'expired', { now: 0, expires: 1 });
+    await revokeToken(made.home, 'old');
+    const basic = await modern(url, 1, 'tools/list', {}, {}, { authorization: 'Basic bWU6eA==' });
+    expect([
+      await listed(url),
+      await listed(url, reader),
+      await listed(url, 'secret-of-ci'),
+      await listed(url, revoked),
+      await listed(url, expired),
+      await listed(url, 'unknown'),
+      basic.status,
+    ]).toEqual([EVERYTHING, READER, ['git__log', 'git__status'], 401, 401, 401, 401]);
+  });
+
   it('recognises a client of the configuration by the hash of its token', async () => {
     const made = await world({ clients: { ci: { token: hashOf('secret-of-ci'), profile: 'reader' } } });
     expect(await listed(await served(made), 'secret-of-ci')).toEqual(READER);

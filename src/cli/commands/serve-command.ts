@@ -146,6 +146,7 @@ async function inDaemon(
         profile,
         token,
         namedTokens: options.takesNamed,
+        tokenOptional: options.tokenOptional,
         manageToken: tokens.manage.token,
         manageForwarded: options.forwarded,
         issuer,
@@ -211,7 +212,7 @@ async function onHttp(context: Context, host: Host, options: HttpOptions): Promi
   await host.requiredReady('all');
   const tokens = await tokensFor(context, options);
   const { takesNamed, typed: _typed, forwarded, ...listen } = options;
-  const tokensOf = takesNamed ? home.dir : undefined;
+  const tokensOf = takesNamed || options.tokenOptional === true ? home.dir : undefined;
   const manage = { token: tokens.manage.token, forwarded };
   const served = await serveHttp(host, { ...listen, tokensOf, manage });
   announce(output, served, tokens, options);
@@ -220,7 +221,7 @@ async function onHttp(context: Context, host: Host, options: HttpOptions): Promi
 }
 
 interface HttpOptions extends GatewayHttpOptions {
-  /** Whether tokens created by `plugboard token` are accepted. */
+  /** Whether a token created by `plugboard token`, or `token`, is needed. */
   readonly takesNamed: boolean;
   /** The token given on the command line; repeated in the setup lines for agents. */
   readonly typed: string | undefined;
@@ -333,7 +334,7 @@ async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | und
   const address = addressOf(typeof http === 'string' ? http : '');
   const takesNamed = !isOpen && issuer === undefined;
   const token = await givenToken(context, flags);
-  if (takesNamed) await adoptOldToken(context);
+  if (takesNamed || isOpen) await adoptOldToken(context);
   const hasNamed = takesNamed && readTokenFile(tokenFileOf(context.home)).tokens.length > 0;
   checkReach(address.host, {
     proof: token !== undefined || issuer !== undefined || hasNamed,
@@ -345,6 +346,7 @@ async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | und
     ...(issuer === undefined || audience === undefined ? {} : { issuer: { issuer, audience } }),
     legacySse: flags['legacySse'] === true,
     takesNamed,
+    ...(isOpen ? { tokenOptional: true } : {}),
     typed: textFlag(flags, 'token'),
     forwarded: flags['manageForwarded'] === true,
   };

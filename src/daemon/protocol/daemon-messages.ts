@@ -81,6 +81,8 @@ export interface HttpListen {
   readonly token?: string | undefined;
   /** Accept the tokens of `plugboard token` too. Without these, a token or an issuer, no token is required. */
   readonly namedTokens?: boolean | undefined;
+  /** Accept requests without a token too; a presented one must be a token of `plugboard token`. */
+  readonly tokenOptional?: boolean | undefined;
   /** Required by the management API and the page. */
   readonly manageToken?: string | undefined;
   /** Whether the management API also answers forwarded requests. */

@@ -40,7 +40,7 @@ export class HttpSession {
     } = listen;
     const { home, clock, traffic } = options;
     const manage = token === undefined ? false : { token, forwarded };
-    const tokensOf = namedTokens === true ? home.dir : undefined;
+    const tokensOf = namedTokens === true || listen.tokenOptional === true ? home.dir : undefined;
     const serve = (at: number): Promise<ServedManaged> =>
       serveHttp(host, { ...rest, tokensOf, port: at, manage, clock, traffic });
     // A person uses the page to find a missing server: only a gateway needs its required servers.
