@@ -7,7 +7,7 @@ import type { JsonRpcMessage } from '../lib/json-rpc.ts';
 import { processRow } from '../lib/process-table.ts';
 import { clean } from '../policy/clean.ts';
 import { listeningLine } from './cause-line.ts';
-import type { Notice, Receiver, SendOptions, Transport } from './contract.ts';
+import { type Notice, type Receiver, SENT, type SendOptions, type Transport } from './contract.ts';
 import { DEFAULT_MAX_LINE_BYTES, FrameDecoder } from './framing.ts';
 import { OWNER_VARIABLE, type Reaper } from './reaper.ts';
 import { StderrTail } from './stderr-tail.ts';
@@ -154,6 +154,8 @@ class StdioTransport implements Transport {
 
   sendText(message: string, options?: SendOptions): Promise<void> {
     if (!this.#outbox) return Promise.reject(gone());
+    // The exit of a process that never answered is reported when its output is read, with its reason.
+    if (this.#hasExited && !this.#spoke && this.#ending === undefined) return SENT;
     return this.#outbox.send(`${message}\n`, options?.signal, options?.isAlone);
   }
 
@@ -196,6 +198,8 @@ class StdioTransport implements Transport {
     child.stdin.on('error', () => this.#halfClosed('input'));
     child.stdout.on('error', () => undefined); // the end event follows and is handled
     child.stderr.on('error', () => undefined);
+    // When a process exits, Node discards output that no one waits for.
+    for (const output of [child.stdout, child.stderr]) output.on('readable', waiting);
     this.#outbox = new Outbox(child.stdin, this.#options.maxQueuedBytes);
   }
 
@@ -207,6 +211,10 @@ class StdioTransport implements Transport {
       this.#halfClosed('output');
     });
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk));
+    for (const output of [child.stdout, child.stderr]) {
+      output.off('readable', waiting);
+      output.resume();
+    }
     if (this.#hasExited) this.#exit();
   }
 
@@ -308,6 +316,10 @@ class StdioTransport implements Transport {
     this.#isReported = true;
     this.#receiver?.closed(error);
   }
+}
+
+function waiting(): void {
+  // Read by `open`.
 }
 
 async function spawnServer(options: StdioOptions, owner: string): Promise<Spawned> {

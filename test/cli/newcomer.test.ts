@@ -44,6 +44,9 @@ afterAll(async () => {
 
 /** Types a line on an empty screen, waits for the next prompt, and returns what is between. */
 async function typed(line: string): Promise<string> {
+  // The end of the line before must be gone, or it is taken for the end of this one.
+  await screen.type('clear\n');
+  await screen.shows(/^\$$/);
   await screen.type(`clear; ${line}; echo "status $?"\n`);
   await screen.shows(/^status \d+\n\$$/m);
   return stable(await screen.visible());

@@ -363,6 +363,7 @@ describe('settings: CFG-2', () => {
         toolSearch: 'auto:10',
         naming: 'short',
         client: { name: 'me' },
+        permissions: { allow: ['mcp__a__*'] },
       },
       faults: [
         ['"permissions.deny" must be a list of tool names or globs, not a string', undefined],

@@ -36,6 +36,30 @@ function file(name: string, text: string, mode: number): string {
   return path;
 }
 
+it('F19: a process that was started ahead and exited before it is used is reported with its exit code', async () => {
+  const args = ['-e', 'console.error("no key set"); process.exit(3)'];
+  const transport = createStdioTransport({ env, reaper, command: process.execPath, args });
+  await transport.start?.();
+  const { pid = 0 } = transport;
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  const recorder = new Recorder();
+  await transport.open(recorder);
+  await transport.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
+  const { error } = await recorder.next('closed');
+  expect([error?.code, error?.message]).toEqual(['START_FAILED', expect.stringContaining('code 3')]);
+  expect(error?.message).toContain('no key set');
+  await transport.close();
+});
+
+/** False as soon as the process was reaped, which is when its exit is reported. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('F18: a program that cannot be started is a precise error, and final', () => {
   const final = { permanent: true };
 
