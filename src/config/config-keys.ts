@@ -54,7 +54,7 @@ import {
   DEFAULT_NPX_CHECK_MS,
   STARTED_DAEMON_IDLE_MS,
 } from './limits.ts';
-import { type ParsedRule, parseRule } from './rule-syntax.ts';
+import { meantPath, type ParsedRule, parseRule } from './rule-syntax.ts';
 import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-kinds.ts';
 
 /** The longest delay of a timer. */
@@ -81,9 +81,24 @@ function rule(effect: keyof Permissions): Kind<string> {
       if (!word.check(value, path, report)) return false;
       const parsed = parseRule(value);
       if ('fault' in parsed) report(ruleFault(path, parsed, effect));
+      else for (const fault of textFaults(path, parsed)) report(fault);
       return true;
     },
   };
+}
+
+/** Warns about globs that look like paths and are compared as text. */
+function textFaults(
+  path: JsonPath,
+  { conditions }: Exclude<ParsedRule, { fault: unknown }>,
+): readonly Fault[] {
+  return conditions.flatMap((condition) => {
+    const meant = meantPath(condition);
+    if (meant === undefined) return [];
+    const message = `${showPath(path)} compares ${JSON.stringify(condition.pattern)} as text, not as a path`;
+    const hint = `Write ${JSON.stringify(meant)} for a path, or a regular expression with "~" for other text.`;
+    return [{ path, at: 'value', message, hint, fatal: false }];
+  });
 }
 
 function ruleFault(

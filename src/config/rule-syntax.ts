@@ -241,6 +241,12 @@ function isOperator(text: string): text is RuleOperator {
   return OPERATORS.includes(text);
 }
 
+/** Returns the path that a glob of text was probably meant as; undefined for other conditions. */
+export function meantPath({ operator, kind, pattern }: RuleCondition): string | undefined {
+  if (kind !== 'text' || operator.endsWith('~') || !/^\.|\//.test(pattern)) return undefined;
+  return `./${pattern.replace(/\/+$/, '')}`;
+}
+
 function patternKind(pattern: string): PatternKind {
   if (PATH_PATTERN.test(pattern)) return 'path';
   return URL_PATTERN.test(pattern) ? 'url' : 'text';

@@ -2,14 +2,26 @@
 
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { type ArgumentSegment, PROJECT_MARK, parseRule, type RuleCondition } from '../config/rule-syntax.ts';
+import {
+  type ArgumentSegment,
+  meantPath,
+  PROJECT_MARK,
+  parseRule,
+  type RuleCondition,
+} from '../config/rule-syntax.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { isInside } from '../lib/inside.ts';
 import { isRecord } from '../lib/json.ts';
 import { compileLinear, type LinearPattern } from '../lib/linear-pattern.ts';
 import { resolveLinks } from '../lib/resolve-links.ts';
 import { escapePattern, globSource } from '../lib/value-glob.ts';
-import { type PathPlace, pathSpellings, textSpellings, urlSpellings } from './value-spellings.ts';
+import {
+  hasUnresolved,
+  type PathPlace,
+  pathSpellings,
+  textSpellings,
+  urlSpellings,
+} from './value-spellings.ts';
 
 /** The lists of `permissions` differ in how they match values: `allow` strictly, `refuse` (ask, deny) loosely. */
 export type RuleEffect = 'allow' | 'refuse';
@@ -56,9 +68,12 @@ function compileCondition(condition: RuleCondition, effect: RuleEffect): Test {
   // A negated condition is the opposite of what the other lists match.
   const isStrict = (effect === 'allow') !== isNegated;
   const matcherIn = matchersOf(condition, !isStrict);
+  const path = meantPath(condition);
+  const pathMatcherIn =
+    path === undefined ? undefined : matchersOf({ ...condition, kind: 'path', pattern: path }, !isStrict);
   const matches: Test = (subject) => {
     try {
-      const walk = new ValueWalk(matcherIn(subject), subject);
+      const walk = new ValueWalk(matcherIn(subject), pathMatcherIn?.(subject), subject);
       return isStrict
         ? walk.strict(subject.arguments, argument)
         : walk.loose(subject.arguments, argument, subject.inputSchema);
@@ -100,12 +115,15 @@ interface Matcher {
 /** Compares the values of one condition, within limits. */
 class ValueWalk {
   readonly #matcher: Matcher;
+  /** For text that looks like a path: the same pattern as a path. */
+  readonly #asPath: Matcher | undefined;
   readonly #place: PathPlace;
   #members = 0;
   #chars = 0;
 
-  constructor(matcher: Matcher, place: PathPlace) {
+  constructor(matcher: Matcher, asPath: Matcher | undefined, place: PathPlace) {
     this.#matcher = matcher;
+    this.#asPath = asPath;
     this.#place = place;
   }
 
@@ -160,12 +178,22 @@ class ValueWalk {
 
   #every(value: unknown): boolean {
     if (!this.#isComparable(value)) return false;
-    return this.#spellings(value)?.every((text) => this.#matches(text)) ?? false;
+    const matches = this.#spellings(value)?.every((text) => this.#matches(text)) ?? false;
+    return matches && !(this.#asPath !== undefined && typeof value === 'string' && hasUnresolved(value));
   }
 
   #some(value: unknown): boolean {
     if (!this.#isComparable(value)) return false;
-    return this.#spellings(value)?.some((text) => this.#matches(text)) ?? true;
+    if (this.#spellings(value)?.some((text) => this.#matches(text)) ?? true) return true;
+    return typeof value === 'string' && this.#isPathLike(value);
+  }
+
+  /** True if a value is the path that the pattern was probably meant for. */
+  #isPathLike(value: string): boolean {
+    const asPath = this.#asPath;
+    if (asPath === undefined) return false;
+    const isMatch = (text: string): boolean => asPath.patterns.some((pattern) => pattern.test(text));
+    return pathSpellings(value, this.#place)?.some(isMatch) ?? true;
   }
 
   /** Only strings are paths and URLs. */

@@ -85,6 +85,12 @@ export function pathSpellings(text: string, place: PathPlace): readonly string[]
   return [...found];
 }
 
+/** True if a text, read as a path, has `.`, `..` or empty segments, or is unreadable. */
+export function hasUnresolved(text: string): boolean {
+  const written = spellings(text, [pathRespelled]);
+  return written?.some((each) => /(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(each)) ?? true;
+}
+
 function withHome(path: string): readonly string[] {
   const [, name, rest = ''] = /^~([^/]*)(.*)$/s.exec(path) ?? [];
   if (name === undefined) return [path];

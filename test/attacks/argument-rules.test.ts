@@ -218,6 +218,31 @@ describe('A49: a server starts outside of the project', () => {
   });
 });
 
+describe('A49: a rule has a relative path without "./"', () => {
+  it.each(['src/../../../etc/passwd', 'src/./x', 'src//x', 'src/%2e%2e/x', 'src\\..\\x', 'src/..'])(
+    '%s does not get an approval',
+    async (path) => {
+      const calls = [{ path }, { path: 'src/a.txt' }];
+      expect(await outcomes(createPlace(), { allow: ['s__act(path=src/**)'] }, calls)).toEqual([
+        'asked',
+        'passed',
+      ]);
+    },
+  );
+
+  it.each(['.env', './.env', 'src/../.env', './/.env', '%2eenv', '${PROJECT_DIR}/.env'])(
+    '%s does not avoid a refusal',
+    async (path) => {
+      const place = createPlace();
+      const calls = [{ path: path.replace('${PROJECT_DIR}', place.dir) }, { path: 'src/env' }];
+      expect(await outcomes(place, { deny: ['s__act(path=.env)'], allow: ['*'] }, calls)).toEqual([
+        'DENIED',
+        'passed',
+      ]);
+    },
+  );
+});
+
 describe('A49: a text is written in another way', () => {
   it.each<[string, unknown]>([
     ['capitals', 'Prod'],

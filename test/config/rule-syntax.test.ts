@@ -186,6 +186,23 @@ describe('POL-8: invalid rules in a file', () => {
     expect(settings).toMatchObject({ toolSearch: true, permissions: { allow: ['s__a', 's__b(x==1)'] } });
   });
 
+  it('are reported if they have a relative path without "./"', async () => {
+    const { root, home, write } = scratch();
+    const allow = ['s__a(path=sub/**)', 's__a(path=./sub/**, url=https://x.test/**, x~a/b)'];
+    write(home.config, JSON.stringify({ permissions: { allow, deny: ['s__a(path!=".env")'] } }));
+    const { problems } = await loadConfig({ cwd: root, home });
+    expect(problems.map(({ message, hint }) => [message, hint])).toEqual([
+      [
+        '"permissions.allow[0]" compares "sub/**" as text, not as a path',
+        'Write "./sub/**" for a path, or a regular expression with "~" for other text.',
+      ],
+      [
+        '"permissions.deny[0]" compares ".env" as text, not as a path',
+        'Write "./.env" for a path, or a regular expression with "~" for other text.',
+      ],
+    ]);
+  });
+
   it('refuse every call of their tools in deny, ask about every call in ask, and allow none', async () => {
     const { root, home, write } = scratch();
     const permissions = { deny: ['s__a(x==1)'], ask: ['s__b(x=~"1")'], allow: ['s__c(x<1)', 's__d'] };

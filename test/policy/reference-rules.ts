@@ -74,6 +74,7 @@ function strictly(
   if (typeof value === 'object') return false;
   const texts = spellingsOf(value, condition, place);
   if (texts === UNREADABLE || texts === undefined) return false;
+  if (isMeantAsPath(condition) && typeof value === 'string' && hasDots(value)) return false;
   return texts.every((text) => fits(text, condition, place, false));
 }
 
@@ -110,7 +111,29 @@ function loosely(
     );
   const texts = spellingsOf(value, condition, place);
   if (texts === UNREADABLE) return UNREADABLE;
-  return texts?.some((text) => fits(text, condition, place, true)) ?? false;
+  if (texts?.some((text) => fits(text, condition, place, true))) return true;
+  if (typeof value !== 'string' || !isMeantAsPath(condition)) return false;
+  const asPath = { ...condition, pattern: `./${condition.pattern.replace(/\/$/, '')}` };
+  return loosely(value, [], asPath, place, undefined);
+}
+
+/** A glob of text with "/" inside, or with "." at its beginning. */
+function isMeantAsPath(condition: Positive): boolean {
+  const { operator, pattern } = condition;
+  const isLike = pattern.startsWith('.') || pattern.includes('/');
+  return operator === '=' && isLike && kindOf(condition) === 'text';
+}
+
+/** Whether a spelling of a value as a path has the segments ".", ".." or "" (not at its beginning or end). */
+function hasDots(value: string): boolean {
+  const texts = writtenOf(value, 'path', 'https');
+  return (
+    texts === UNREADABLE ||
+    texts.some((text) => {
+      const segments = text.split('/');
+      return segments.includes('.') || segments.includes('..') || text.includes('//');
+    })
+  );
 }
 
 function anyOf(answers: readonly (() => Answer)[]): Answer {
@@ -139,19 +162,28 @@ function spellingsOf(
 ): readonly string[] | undefined | typeof UNREADABLE {
   const kind = kindOf(condition);
   if (typeof value !== 'string') return kind === 'text' ? [JSON.stringify(value)] : undefined;
-  let all = [value];
-  for (let before = 0; before !== all.length; ) {
-    before = all.length;
-    const scheme = /^[a-z]+(?=:)/.exec(condition.pattern)?.[0] ?? 'https';
-    all = [...new Set([...all, ...all.flatMap((text) => others(text, kind, scheme))])];
-    if (all.length > 32) return UNREADABLE;
-  }
-  if (all.some((text) => text.includes('\u0000'))) return UNREADABLE;
-  if (kind !== 'path') return all;
+  const scheme = /^[a-z]+(?=:)/.exec(condition.pattern)?.[0] ?? 'https';
+  const all = writtenOf(value, kind, scheme);
+  if (all === UNREADABLE || kind !== 'path') return all;
   const paths = all
     .filter((text) => !text.toLowerCase().startsWith('file:'))
     .flatMap((text) => pathsOf(text, place));
   return paths.includes(undefined) ? UNREADABLE : paths.flatMap((path) => path ?? []);
+}
+
+/** All spellings of a string, before paths are resolved. */
+function writtenOf(
+  value: string,
+  kind: 'text' | 'path' | 'url',
+  scheme: string,
+): readonly string[] | typeof UNREADABLE {
+  let all = [value];
+  for (let before = 0; before !== all.length; ) {
+    before = all.length;
+    all = [...new Set([...all, ...all.flatMap((text) => others(text, kind, scheme))])];
+    if (all.length > 32) return UNREADABLE;
+  }
+  return all.some((text) => text.includes('\u0000')) ? UNREADABLE : all;
 }
 
 function others(text: string, kind: 'text' | 'path' | 'url', scheme: string): string[] {

@@ -72,6 +72,7 @@ describe('conditions of rules (A49)', () => {
       '.',
       '',
       'new',
+      '.env',
       '%2e%2e',
       '..%2f..',
       '%252e%252e',
@@ -157,6 +158,7 @@ describe('conditions of rules (A49)', () => {
         'fi*e',
         '**',
       ),
+      pick('src/**', 'src/*', '.env', '.*', 'src/a.txt', '*/secret', 'new/', '{src,new}/*', 'inner/**'),
       pick(
         '/**',
         '/',
