@@ -178,7 +178,9 @@ class ValueWalk {
 
   #every(value: unknown): boolean {
     if (!this.#isComparable(value)) return false;
-    const matches = this.#spellings(value)?.every((text) => this.#matches(text)) ?? false;
+    const isUrl = this.#matcher.condition.kind === 'url';
+    const matches =
+      this.#spellings(value)?.every((text) => this.#matches(text) && (!isUrl || URL.canParse(text))) ?? false;
     return matches && !(this.#asPath !== undefined && typeof value === 'string' && hasUnresolved(value));
   }
 

@@ -116,6 +116,9 @@ function urlRespelled(text: string, scheme: string): readonly string[] {
   const found = SCHEME.test(text)
     ? []
     : [`${scheme}://${text.replace(/^[/\\]+/, '')}`].filter((url) => URL.canParse(url));
+  // By RFC 3986 a backslash does not end the host: "https://a\@b/" has the host b, by WHATWG a.
+  const [, start, rest] = /^([^:/?#]*:\/\/)[^/?#]*\\[^/?#]*@([^@/?#]*(?:[/?#].*)?)$/s.exec(text) ?? [];
+  if (start !== undefined && rest !== undefined) found.push(`${start}${rest}`);
   if (!URL.canParse(text)) return found;
   const url = new URL(text);
   found.push(url.href);

@@ -310,6 +310,8 @@ describe('A49: a text is written in another way', () => {
     'https://evil%2etest/x',
     'https://ｅvil.test/x',
     'https://ok.test@evil.test/x',
+    'https://ok.test\\@evil.test/x',
+    'https://evil.test\\@ok.test/x',
   ])('the URL %s does not avoid a refusal', async (url) => {
     const deny = ['s__act(url=https://evil.test/**)'];
     expect(
@@ -325,6 +327,11 @@ describe('A49: a text is written in another way', () => {
     'https://evil.test%2f.example.com/a',
     'http://docs.example.com/a',
     'https://docs.example.com@evil.test/a',
+    'https://docs.example.com\\@evil.test/a',
+    'https://evil.test\\@docs.example.com/a',
+    'https://127.0.0.1 .example.com/a',
+    'https://evil.test:80.example.com/a',
+    'https://[::1].example.com/a',
   ])('the URL %s does not get an approval', async (url) => {
     const allow = ['s__act(url=https://*.example.com/**)'];
     const calls = [{ url }, { url: 'https://docs.example.com/a' }];

@@ -75,6 +75,7 @@ function strictly(
   const texts = spellingsOf(value, condition, place);
   if (texts === UNREADABLE || texts === undefined) return false;
   if (isMeantAsPath(condition) && typeof value === 'string' && hasDots(value)) return false;
+  if (kindOf(condition) === 'url' && texts.some((text) => !URL.canParse(text))) return false;
   return texts.every((text) => fits(text, condition, place, false));
 }
 
@@ -208,6 +209,11 @@ function others(text: string, kind: 'text' | 'path' | 'url', scheme: string): st
     const added = `${scheme}://${text.replace(/^[\\/]*/, '')}`;
     if (URL.canParse(added)) same.push(added);
   }
+  const slashes = text.indexOf('://');
+  const authority = slashes === -1 ? '' : (text.slice(slashes + 3).split(/[/?#]/)[0] ?? '');
+  const isScheme = !/[:/?#]/.test(text.slice(0, Math.max(0, slashes)));
+  if (isScheme && authority.includes('@') && authority.slice(0, authority.lastIndexOf('@')).includes('\\'))
+    same.push(text.slice(0, slashes + 3) + text.slice(slashes + 3 + authority.lastIndexOf('@') + 1));
   if (!URL.canParse(text)) return same;
   const [plain, nameless, bare, dotless] = [new URL(text), new URL(text), new URL(text), new URL(text)];
   Object.assign(nameless, { username: '', password: '' });
