@@ -54,7 +54,7 @@ import {
   DEFAULT_NPX_CHECK_MS,
   STARTED_DAEMON_IDLE_MS,
 } from './limits.ts';
-import { meantPath, type ParsedRule, parseRule } from './rule-syntax.ts';
+import { hasConditions, meantPath, type ParsedRule, parseRule } from './rule-syntax.ts';
 import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-kinds.ts';
 
 /** The longest delay of a timer. */
@@ -126,6 +126,35 @@ function ruleFault(
 function rules(effect: keyof Permissions): Kind<readonly string[]> {
   return list(rule(effect), 'tool names or globs');
 }
+
+/** Globs that select tools: one with conditions selects nothing. */
+const selectingGlobs: Kind<readonly string[]> = list(
+  {
+    ...word,
+    check(value, path, report): value is string {
+      if (!word.check(value, path, report)) return false;
+      const parsed = parseRule(value);
+      if (!('fault' in parsed) && parsed.conditions.length === 0) return true;
+      const shown = showPath(path);
+      if ('fault' in parsed && !hasConditions(value)) {
+        const { message, hint } = parsed.fault;
+        report({
+          path,
+          at: 'value',
+          message: `${shown} is not a valid glob: ${message}`,
+          hint,
+          fatal: false,
+        });
+        return true;
+      }
+      const message = `${shown} selects no tool: it has conditions`;
+      const hint = 'Write the name only, and conditions in "rules".';
+      report({ path, at: 'value', message, hint, fatal: false });
+      return true;
+    },
+  },
+  'tool names or globs',
+);
 
 /** Includes the spellings of other agents' files. */
 const transport = { ...oneOf(...TYPE_SPELLINGS), expected: choice(transportTypes()) };
@@ -454,7 +483,7 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
   extends: { kind: word, description: 'Another profile, whose restrictions apply too.' },
   servers: { kind: list(word, 'server names or globs'), description: 'Only these servers, as globs.' },
   tools: {
-    kind: globs,
+    kind: selectingGlobs,
     description: 'Only these tools, as globs of server__tool or mcp__server__tool.',
   },
   rules: { kind: RULES, description: 'Rules for calls of its clients, in addition to `permissions`.' },
@@ -468,7 +497,10 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
       object(
         keys<ProfileSearch>({
           mode: { kind: toolSearchMode, description: 'As `toolSearch`.' },
-          alwaysLoad: { kind: globs, description: 'Tools that are listed without a search, as globs.' },
+          alwaysLoad: {
+            kind: selectingGlobs,
+            description: 'Tools that are listed without a search, as globs.',
+          },
         }),
       ),
     ),

@@ -279,11 +279,11 @@ function memberByMember<Name extends 'profiles' | 'clients'>(
     kind?.check(value, [name], report);
     return { valid: {}, broken: [EVERY_CLIENT] };
   }
-  // Unknown keys are reported with their consequence, by `checkProfiles`.
-  const fatal: Report = (fault) => fault.fatal && report(fault);
+  // Unknown keys are reported with their consequence, by `checkProfiles`; rules and globs are reported here.
+  const kept: Report = (fault) => (fault.fatal || fault.at === 'value') && report(fault);
   const [valid, broken] = [new Map<string, unknown>(), [] as string[]];
   for (const [key, member] of members)
-    if (kind?.check({ [key]: member }, [name], fatal) === true) valid.set(key, member);
+    if (kind?.check({ [key]: member }, [name], kept) === true) valid.set(key, member);
     else broken.push(key);
   // Each member was checked by the kind of the setting.
   return { valid: Object.fromEntries(valid) as unknown as NonNullable<Settings[Name]>, broken };

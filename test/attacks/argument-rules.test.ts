@@ -338,6 +338,23 @@ describe('A49: a text is written in another way', () => {
     expect(await outcomes(createPlace(), { allow }, calls)).toEqual(['asked', 'passed']);
   });
 
+  it('a refusal of a host includes its schemes and ports', async () => {
+    const urls = [
+      'http://evil.test:8080/x',
+      'https://evil.test',
+      'ftp://evil.test:21/a/b',
+      'https://ok.test/',
+    ];
+    const permissions = { deny: ['s__act(url=*://evil.test{,:*}/**)'], allow: ['*'] };
+    const calls = urls.map((url) => ({ url }));
+    expect(await outcomes(createPlace(), permissions, calls)).toEqual([
+      'DENIED',
+      'DENIED',
+      'DENIED',
+      'passed',
+    ]);
+  });
+
   it('a value that is too large to compare is neither allowed nor excluded from a refusal', async () => {
     const text = 'x'.repeat(300_000);
     expect(await outcomes(createPlace(), { allow: ['s__act(text=*)'] }, [{ text }])).toEqual(['asked']);

@@ -186,6 +186,25 @@ describe('POL-8: invalid rules in a file', () => {
     expect(settings).toMatchObject({ toolSearch: true, permissions: { allow: ['s__a', 's__b(x==1)'] } });
   });
 
+  it('are reported inside profiles, like conditions in lists of tools', async () => {
+    const { root, home, write } = scratch();
+    const profiles = {
+      r: { tools: ['s__*', 's__a(x=1)', 's__b '], rules: { deny: ['s__a(x==1)'], allow: ['s__a(x=1)'] } },
+    };
+    write(home.config, JSON.stringify({ profiles }));
+    const { problems, settings } = await loadConfig({ cwd: root, home });
+    expect(problems.map(({ message, line }) => [message, line])).toEqual([
+      ['"profiles.r.tools[1]" selects no tool: it has conditions', 1],
+      ['"profiles.r.tools[2]" is not a valid glob: White space is around the name', 1],
+      [
+        '"profiles.r.rules.deny[0]" is not a valid rule: Unknown operator "=="; until it is fixed, it denies every call of "s__a"',
+        1,
+      ],
+    ]);
+    expect(settings).toMatchObject({ profiles });
+    expect(settings.brokenProfiles).toEqual([]);
+  });
+
   it('are reported if they have a relative path without "./"', async () => {
     const { root, home, write } = scratch();
     const allow = ['s__a(path=sub/**)', 's__a(path=./sub/**, url=https://x.test/**, x~a/b)'];
