@@ -1,6 +1,6 @@
 /** Parses rules of `permissions`: the name of tools, and conditions on arguments. docs/rules.md has the grammar. */
 
-import { compileLinear } from '../lib/linear-pattern.ts';
+import { compileLinear, type LinearPattern, type PatternFault } from '../lib/linear-pattern.ts';
 import { globSource } from '../lib/value-glob.ts';
 import { type RuleFault, ruleNameFault } from './rule-names.ts';
 
@@ -131,7 +131,7 @@ class ConditionParser {
     const pattern = this.#pattern();
     const kind = operator.endsWith('~') ? 'text' : patternKind(pattern);
     const fault = patternFault(operator, pattern, kind);
-    if (fault !== undefined) throw new Faulty(fault, 'Fix the pattern, or put it in quotes.', at);
+    if (fault !== undefined) throw new Faulty(fault.fault, fault.hint, at);
     return { argument, operator, kind, pattern };
   }
 
@@ -253,18 +253,23 @@ function patternKind(pattern: string): PatternKind {
 }
 
 /** Returns why a pattern cannot be used; its names are checked with a placeholder for the project. */
-function patternFault(operator: RuleOperator, pattern: string, kind: PatternKind): string | undefined {
+function patternFault(operator: RuleOperator, pattern: string, kind: PatternKind): PatternFault | undefined {
   const text = pattern.replaceAll(PROJECT_MARK, 'x');
   if (operator.endsWith('~')) return faultOf(compileLinear(text, { ignoreCase: true }));
   if (kind === 'path') {
-    if (pattern.length > 1 && pattern.endsWith('/')) return 'A path must not end with "/"';
+    if (pattern.length > 1 && pattern.endsWith('/')) {
+      const path = pattern.replace(/\/+$/, '');
+      const hint = `Write ${JSON.stringify(path || '/')}, or ${JSON.stringify(`${path}/**`)} for everything in it.`;
+      return { fault: 'A path must not end with "/"', hint };
+    }
     const glob = text.split('/').findIndex((part) => /[*?[{]/.test(part));
-    if (glob !== -1 && text.split('/').lastIndexOf('..') > glob) return '".." follows a glob';
+    if (glob !== -1 && text.split('/').lastIndexOf('..') > glob)
+      return { fault: '".." follows a glob', hint: 'Write the path without "..".' };
   }
   const source = globSource(text, kind !== 'text');
-  return 'fault' in source ? source.fault : faultOf(compileLinear(source.source, { ignoreCase: true }));
+  return 'fault' in source ? source : faultOf(compileLinear(source.source, { ignoreCase: true }));
 }
 
-function faultOf(compiled: object): string | undefined {
-  return 'fault' in compiled && typeof compiled.fault === 'string' ? compiled.fault : undefined;
+function faultOf(compiled: LinearPattern | PatternFault): PatternFault | undefined {
+  return 'fault' in compiled ? compiled : undefined;
 }

@@ -8,9 +8,12 @@
 /** Bounds the time for one character. */
 const MAX_PATTERN_STATES = 500;
 
-/** Returned for an expression that cannot be used: one sentence, without a full stop. */
+/** Returned for an expression that cannot be used. */
 export interface PatternFault {
+  /** One sentence, without a full stop. */
   readonly fault: string;
+  /** One imperative sentence. */
+  readonly hint: string;
 }
 
 interface LinearOptions {
@@ -52,17 +55,25 @@ export function compileLinear(
     const why = error instanceof Error ? error.message : '';
     return {
       fault: `It is not a regular expression${/: ([^:]+)$/.exec(why)?.[1]?.replace(/^/, ': ') ?? ''}`,
+      hint: 'Fix the expression, or escape its special characters with a backslash.',
     };
   }
   try {
     return new Automaton(parse(source), flags, maxStates);
   } catch (error) {
-    if (error instanceof Unsupported) return { fault: error.message };
+    if (error instanceof Unsupported) return { fault: error.message, hint: error.hint };
     throw error;
   }
 }
 
-class Unsupported extends Error {}
+class Unsupported extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
 
 function parse(source: string): Node {
   const characters = [...source];
@@ -106,7 +117,10 @@ function parse(source: string): Node {
   const group = (): Node => {
     if (characters[at] === '?') {
       if (characters[at + 1] !== ':')
-        throw new Unsupported('Lookaround, named groups and flags in groups are not supported');
+        throw new Unsupported(
+          'Lookaround, named groups and flags in groups are not supported',
+          'Write it without them, or as several conditions.',
+        );
       at += 2;
     }
     const inner = alternatives();
@@ -127,7 +141,8 @@ function parse(source: string): Node {
       at += 1;
       return { kind: 'assertion', assertion: next };
     }
-    if (/[1-9k]/.test(next)) throw new Unsupported('Back references are not supported');
+    if (/[1-9k]/.test(next))
+      throw new Unsupported('Back references are not supported', 'Write the repeated text again.');
     const [text = next] = ESCAPE.exec(characters.slice(at, at + MAX_ESCAPE_CHARS).join('')) ?? [];
     at += [...text].length;
     return { kind: 'character', source: `\\${text}` };
@@ -170,7 +185,7 @@ const ESCAPE =
   /^(?:u\{[0-9A-Fa-f]+\}|u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|c[A-Za-z]|[pP]\{[^}]*\})/;
 
 function tooLarge(): Unsupported {
-  return new Unsupported('It is too large');
+  return new Unsupported('It is too large', 'Shorten the pattern, or write several rules.');
 }
 
 /** Every state that can be reached at the same position is visited once for each character of the text. */

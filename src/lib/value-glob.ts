@@ -4,6 +4,10 @@ import { attempt } from './attempt.ts';
 import type { PatternFault } from './linear-pattern.ts';
 
 const MAX_BRACE_DEPTH = 8;
+const UNCLOSED_SET: PatternFault = {
+  fault: 'A "[" has no "]"',
+  hint: 'Close it, or write \\[ for the character.',
+};
 
 /** Escapes text for a regular expression with the flag `u`. */
 export function escapePattern(text: string): string {
@@ -30,7 +34,9 @@ export function globSource(glob: string, isSegmented: boolean): { readonly sourc
       if (typeof step !== 'string') return step;
       source += step;
     }
-    return depth === 0 ? source : { fault: 'A "{" has no "}"' };
+    return depth === 0
+      ? source
+      : { fault: 'A "{" has no "}"', hint: 'Close it, or write \\{ for the character.' };
   };
 
   const piece = (next: string, depth: number): string | PatternFault => {
@@ -58,11 +64,12 @@ export function globSource(glob: string, isSegmented: boolean): { readonly sourc
         return set();
       case '{':
         return depth === MAX_BRACE_DEPTH
-          ? { fault: `"{" is nested deeper than ${MAX_BRACE_DEPTH} levels` }
+          ? { fault: `"{" is nested deeper than ${MAX_BRACE_DEPTH} levels`, hint: 'Write several rules.' }
           : braces(depth + 1);
       case '\\': {
         const literal = characters[at];
-        if (literal === undefined) return { fault: 'It ends with a backslash' };
+        if (literal === undefined)
+          return { fault: 'It ends with a backslash', hint: 'Write \\\\ for the character.' };
         at += 1;
         return escapePattern(literal);
       }
@@ -89,10 +96,10 @@ export function globSource(glob: string, isSegmented: boolean): { readonly sourc
     let members = '';
     let isFirst = true;
     for (let next = characters[at]; next !== ']' || isFirst; next = characters[at]) {
-      if (next === undefined) return { fault: 'A "[" has no "]"' };
+      if (next === undefined) return UNCLOSED_SET;
       const isEscaped = next === '\\';
       const literal = isEscaped ? characters[at + 1] : next;
-      if (literal === undefined) return { fault: 'A "[" has no "]"' };
+      if (literal === undefined) return UNCLOSED_SET;
       at += isEscaped ? 2 : 1;
       members += literal === '-' && !isEscaped ? '-' : `\\u{${literal.codePointAt(0)?.toString(16)}}`;
       isFirst = false;
@@ -100,7 +107,7 @@ export function globSource(glob: string, isSegmented: boolean): { readonly sourc
     at += 1;
     if (isNegated) return `[^${members}${isSegmented ? '/' : ''}]`;
     if (isSegmented && attempt(() => new RegExp(`[${members}]`, 'u').test('/'), false))
-      return { fault: 'A set in a path or URL must not contain "/"' };
+      return { fault: 'A set in a path or URL must not contain "/"', hint: 'Write "/" outside of the set.' };
     return `[${members}]`;
   };
 

@@ -78,6 +78,18 @@ describe('POL-8: the grammar of rules', () => {
     expect('fault' in parsed && parsed.fault).toMatchObject({ message, at });
   });
 
+  it.each([
+    ['s__t(a~"(")', 'Fix the expression, or escape its special characters with a backslash.'],
+    ['s__t(a~"(?=x)")', 'Write it without them, or as several conditions.'],
+    [String.raw`s__t(a~"(x)\1")`, 'Write the repeated text again.'],
+    ['s__t(a~"(?:x{400}){400}")', 'Shorten the pattern, or write several rules.'],
+    ['s__t(a=[x)', String.raw`Close it, or write \[ for the character.`],
+    ['s__t(a=/etc/)', 'Write "/etc", or "/etc/**" for everything in it.'],
+    ['s__t(a=/x*/../y)', 'Write the path without "..".'],
+  ])('gives a hint that fits %s', (rule, hint) => {
+    expect(parseRule(rule)).toMatchObject({ name: 's__t', fault: { hint } });
+  });
+
   it.each<[string, string, string]>([
     ['e__run(command=ls', 'e__run', '"(" does not begin valid conditions'],
     ['e__run (command=ls)', 'e__run', 'White space is around the name'],
