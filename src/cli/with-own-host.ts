@@ -38,7 +38,7 @@ export async function withOwnHost(
   const host = await createHost({ ...made, config: hasBuiltIn ? undefined : config });
   const stopLog = context.verbose
     ? host.on('log', ({ server, level, message }) =>
-        context.output.note(oneLine(`${level} ${server ?? ''}: ${message}`)),
+        context.output.note(oneLine(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`)),
       )
     : undefined;
   try {

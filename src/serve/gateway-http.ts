@@ -4,6 +4,7 @@ import { homeAt } from '../config/home.ts';
 import { checkReach, listenHttp, type MountedHandler, type ServedHttp } from '../endpoint/listen-http.ts';
 import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
+import { createOnceReport } from '../policy/once-report.ts';
 import { Callers } from './callers.ts';
 import { clientTables } from './client-table.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
@@ -39,6 +40,8 @@ export interface GatewayHttpOptions extends GatewayOptions {
   readonly issuer?: IssuerOptions | undefined;
   /** Also serve the HTTP+SSE transport of 2024-11-05, at `/sse`. */
   readonly legacySse?: boolean | undefined;
+  /** Called with the reason when a client is refused for a problem in the configuration, once for each. */
+  readonly onRefusedClient?: ((message: string) => void) | undefined;
   /** Handles paths other than MCP's. */
   readonly mounted?: MountedHandler | undefined;
   /**
@@ -66,12 +69,16 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
     tokensOf === undefined
       ? undefined
       : new TokenBook(homeAt(tokensOf), { clock, configured: () => clients().tokens });
+  const refusedClient = createOnceReport((_server: undefined, message) => options.onRefusedClient?.(message));
   const admission = new Callers({
     profiles,
     clients,
     only: options.profile,
     book: named,
-    report: (message) => host.report(undefined, message),
+    report: (message) => {
+      host.report(undefined, message);
+      refusedClient(undefined, message);
+    },
   });
   const closeAll = (): void => {
     admission.close();

@@ -108,6 +108,29 @@ it('A8: --no-auth works on this machine, and only there', async () => {
   expect(far.stderr()).toContain('a token is needed');
 });
 
+it.each([[[]], [['--own']], [['--verbose']]])(
+  'SRV-8: serve --http prints once why a client is refused (%j)',
+  async (flags: string[]) => {
+    const { token } = await addToken(homeAt(home), 'rd', { now: 0, profile: 'gone' });
+    const run = serve('--http', '0', '--json', ...flags);
+    const { url } = await document(run);
+    const statuses = [];
+    for (let at = 0; at < 2; at += 1)
+      statuses.push((await post(url, PING, { authorization: `Bearer ${token}` })).status);
+    while (!run.stderr().includes('Refused')) await once(run.child.stderr ?? run.child, 'data');
+    run.child.kill('SIGTERM');
+    await run.exited;
+    const printed = run
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('Refused'));
+    expect([statuses, printed]).toEqual([
+      [403, 403],
+      ['warning: Refused the client "rd": There is no profile called "gone"'],
+    ]);
+  },
+);
+
 it.each([
   [['--http', '0', '--stdio']],
   [['--http', '0', '--issuer', 'https://a.example']],

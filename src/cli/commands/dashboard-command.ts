@@ -2,6 +2,7 @@
 
 import { allowsDaemon } from '../../daemon/protocol/daemon-use.ts';
 import { closeAfter } from '../../lib/waits.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
 import { SERVED_SESSIONS } from '../../serve/served-host.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
@@ -51,6 +52,7 @@ async function fromDaemon(
     home,
     env,
     signal,
+    onWarning: (message) => context.output.note(oneLine(`warning: ${message}`)),
     request: {
       kind: 'http',
       cwd,

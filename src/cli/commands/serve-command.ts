@@ -11,6 +11,7 @@ import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { closeAfter } from '../../lib/waits.ts';
+import { oneLine } from '../../policy/clean.ts';
 import { describeConnecting, reachableUrl, STOP_LINE } from '../../serve/connect-lines.ts';
 import type { GatewayOptions } from '../../serve/gateway.ts';
 import { DEFAULT_PORT, type GatewayHttpOptions, REACH_HINT } from '../../serve/gateway-http.ts';
@@ -133,6 +134,7 @@ async function inDaemon(
     home,
     env,
     signal,
+    onWarning: (message) => warn(context.output, message),
     request: {
       kind: 'http',
       cwd,
@@ -214,10 +216,16 @@ async function onHttp(context: Context, host: Host, options: HttpOptions): Promi
   const { takesNamed, typed: _typed, forwarded, ...listen } = options;
   const tokensOf = takesNamed || options.tokenOptional === true ? home.dir : undefined;
   const manage = { token: tokens.manage.token, forwarded };
-  const served = await serveHttp(host, { ...listen, tokensOf, manage });
+  // With --verbose, the log is printed anyway.
+  const onRefusedClient = context.verbose ? undefined : (message: string): void => warn(output, message);
+  const served = await serveHttp(host, { ...listen, tokensOf, manage, onRefusedClient });
   announce(output, served, tokens, options);
   await closeAfter(served, signal);
   return 0;
+}
+
+function warn(output: Context['output'], message: string): void {
+  output.note(`${output.notePaint.warn('warning:')} ${oneLine(message)}`);
 }
 
 interface HttpOptions extends GatewayHttpOptions {

@@ -4,8 +4,14 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Home } from '../../config/home.ts';
 import { PlugboardError } from '../../errors.ts';
+import { attempt } from '../../lib/attempt.ts';
 import { isRecord } from '../../lib/json.ts';
-import { type HttpListening, type SessionRequest, STOPPED } from '../protocol/daemon-messages.ts';
+import {
+  type HttpListening,
+  type HttpWarning,
+  type SessionRequest,
+  STOPPED,
+} from '../protocol/daemon-messages.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
 import { attachOrStart } from './attach.ts';
 
@@ -21,6 +27,8 @@ export interface HoldHttpOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly request: HttpSessionRequest;
   readonly signal: AbortSignal;
+  /** Called with each warning of the daemon for the person. */
+  readonly onWarning: (message: string) => void;
 }
 
 export interface HeldHttp extends HttpListening {
@@ -34,6 +42,7 @@ export async function holdHttp({
   env,
   request,
   signal,
+  onWarning,
 }: HoldHttpOptions): Promise<HeldHttp | undefined> {
   const place = placeOf(home);
   if (place === undefined) return undefined;
@@ -52,7 +61,7 @@ export async function holdHttp({
     ...request,
     listen: { ...request.listen, port: Number(new URL(url).port) },
   };
-  return { url, page, closed: hold(first, () => reopened(() => open(again)), signal) };
+  return { url, page, closed: hold(first, () => reopened(() => open(again)), signal, onWarning) };
 }
 
 export interface StartPageOptions extends Pick<HoldHttpOptions, 'home' | 'env'> {
@@ -93,34 +102,47 @@ async function hold(
   first: HeldAddress,
   reopen: () => Promise<HeldAddress>,
   signal: AbortSignal,
+  onWarning: (message: string) => void,
 ): Promise<'ended' | 'stopped'> {
   for (let held = first; ; held = await reopen()) {
-    const end = await ended(held.socket, signal);
+    const end = await ended(held.socket, signal, onWarning);
     if (signal.aborted) return 'ended';
     if (end === STOPPED) return 'stopped';
   }
 }
 
-/** Resolves with the last line that the daemon sent. */
-function ended(socket: Socket, signal: AbortSignal): Promise<string> {
+/** Resolves with the last line that the daemon sent, except warnings. */
+function ended(socket: Socket, signal: AbortSignal, onWarning: (message: string) => void): Promise<string> {
   return new Promise((resolve) => {
-    let text = '';
+    let rest = '';
+    let last = '';
     const leave = (): void => {
       socket.end();
       setTimeout(() => socket.destroy(), CLOSE_MS).unref();
     };
     socket.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const warning = warningOf(line);
+        if (warning === undefined) last = line;
+        else onWarning(warning);
+      }
     });
     socket.once('end', () => socket.end());
     socket.once('close', () => {
       signal.removeEventListener('abort', leave);
-      resolve(text.trim());
+      resolve(last.trim());
     });
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     socket.resume();
   });
+}
+
+function warningOf(line: string): HttpWarning['warning'] | undefined {
+  const value = attempt((): unknown => JSON.parse(line), undefined);
+  return isRecord(value) && typeof value['warning'] === 'string' ? value['warning'] : undefined;
 }
 
 /** Retries, because the old daemon may hold the port until its last call has ended. */

@@ -135,6 +135,11 @@ export const LEAVING = '{"plugboard":"leaving"}';
 /** The same, because a person stopped the daemon: none is started until the client sends its next request. */
 export const STOPPED = '{"plugboard":"stopped"}';
 
+/** A warning for the person who serves over HTTP. */
+export interface HttpWarning {
+  readonly warning: string;
+}
+
 /** State of the server's process, sent between the lines of that server. */
 export type ServerFrame =
   /** The process that serves this session. */

@@ -96,7 +96,7 @@ export class SharedHost implements ProcessOwner {
     if (connect === 'lifecycle') this.#all = Promise.resolve();
     this.#stopWatching = traffic.watch(host);
     host.on('log', ({ server, level, message }) => {
-      if (isAtLeast(level, 'warning')) log(`${level} ${server ?? ''}: ${message}`);
+      if (isAtLeast(level, 'warning')) log(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`);
     });
     host.on('server', () => changed(this));
     log(`opened the servers of ${this.cwd}`);

@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { onFreePort, type ServedManaged, serveHttp } from '../../manage/serve-http.ts';
 import type { Traffic } from '../../manage/traffic.ts';
-import type { HttpListen, HttpListening } from '../protocol/daemon-messages.ts';
+import type { HttpListen, HttpListening, HttpWarning } from '../protocol/daemon-messages.ts';
 
 const OWNER_ONLY = 0o600;
 const MAX_PORT = 65_535;
@@ -26,7 +26,7 @@ export class HttpSession {
   readonly closed: Promise<void>;
   readonly #served: ServedManaged;
   readonly #listen: HttpListen;
-  readonly #clients = new Set<Socket>();
+  readonly #clients: Set<Socket>;
 
   /** Rejects if it cannot listen there, or a required server is missing. */
   static async open(host: Host, listen: HttpListen, options: HttpSessionOptions): Promise<HttpSession> {
@@ -41,8 +41,13 @@ export class HttpSession {
     const { home, clock, traffic } = options;
     const manage = token === undefined ? false : { token, forwarded };
     const tokensOf = namedTokens === true || listen.tokenOptional === true ? home.dir : undefined;
+    const clients = new Set<Socket>();
+    const onRefusedClient = (warning: string): void => {
+      const line = `${JSON.stringify({ warning } satisfies HttpWarning)}\n`;
+      for (const socket of clients) if (socket.writable) socket.write(line);
+    };
     const serve = (at: number): Promise<ServedManaged> =>
-      serveHttp(host, { ...rest, tokensOf, port: at, manage, clock, traffic });
+      serveHttp(host, { ...rest, tokensOf, port: at, manage, clock, traffic, onRefusedClient });
     // A person uses the page to find a missing server: only a gateway needs its required servers.
     if (listen.stays !== true) await host.requiredReady('all');
     const served =
@@ -50,10 +55,11 @@ export class HttpSession {
         ? await onFreePort(serve, { taken: () => {}, first: lastPort(home) })
         : await serve(port);
     if (port === undefined) await rememberPort(home, Number(new URL(served.url).port));
-    return new HttpSession(served, listen);
+    return new HttpSession(served, listen, clients);
   }
 
-  private constructor(served: ServedManaged, listen: HttpListen) {
+  private constructor(served: ServedManaged, listen: HttpListen, clients: Set<Socket>) {
+    this.#clients = clients;
     this.#served = served;
     this.#listen = listen;
     this.closed = served.closed;
