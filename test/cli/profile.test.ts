@@ -142,6 +142,9 @@ describe('profile', () => {
       { visible: true, problems: [expect.stringContaining('count')] },
     ]);
     expect((await place.run(['audit'])).stdout).toBe('');
+    expect((await place.run(['profile', 'try', 'reader', 'one__args', 'count:="x"'])).stdout).toMatch(
+      /^one__args would be rejected: its arguments are invalid\.\n {2}.*count/,
+    );
     expect((await place.run(['profile', 'try', 'reader', 'two__args'])).stdout).toBe(
       'two__args is not visible: a call would be answered as if there were no such tool.\n',
     );

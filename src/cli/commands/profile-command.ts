@@ -256,8 +256,9 @@ const DECISIONS: Readonly<Record<ApprovalState['decision'], string>> = {
 
 function lineOf({ visible, decision = 'deny', reason = '', problems = [] }: Tried, tool: string): string {
   if (!visible) return `${tool} is not visible: a call would be answered as if there were no such tool.`;
+  if (problems.length === 0) return `${tool} ${DECISIONS[decision]}: ${oneLine(reason)}.`;
   return [
-    `${tool} ${DECISIONS[decision]}: ${oneLine(reason)}.`,
+    `${tool} would be rejected: its arguments are invalid.`,
     ...problems.map((each) => `  ${oneLine(each)}`),
   ].join('\n');
 }
