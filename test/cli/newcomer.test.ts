@@ -42,14 +42,16 @@ afterAll(async () => {
   place.remove();
 });
 
+let typedLines = 0;
+
 /** Types a line on an empty screen, waits for the next prompt, and returns what is between. */
 async function typed(line: string): Promise<string> {
-  // The end of the line before must be gone, or it is taken for the end of this one.
-  await screen.type('clear\n');
-  await screen.shows(/^\$$/);
-  await screen.type(`clear; ${line}; echo "status $?"\n`);
-  await screen.shows(/^status \d+\n\$$/m);
-  return stable(await screen.visible());
+  typedLines += 1;
+  // The end of the line before is visible until this one begins.
+  const end = `.${typedLines}`;
+  await screen.type(`clear; ${line}; echo "status $?${end}"\n`);
+  await screen.shows(new RegExp(`^status \\d+\\${end}\\n\\$$`, 'm'));
+  return stable((await screen.visible()).replace(new RegExp(`^(status \\d+)\\${end}$`, 'm'), '$1'));
 }
 
 /** Without the parts that differ from run to run. */
