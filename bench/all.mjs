@@ -28,13 +28,13 @@ const GROUPS = {
   daemon: ['daemon.mjs'],
   kit: ['kit.mjs'],
   memory: ['memory.mjs'],
-  search: ['search.mjs', 'tokens.mjs'],
+  search: ['search.mjs', 'tokens.mjs', 'diet.mjs'],
   auth: ['auth-call.mjs'],
   clients: ['principals.mjs'],
   growth: ['growth.mjs'],
 };
 /** Their data is not in the repository. */
-const NEEDS_DATA = new Set(['search.mjs', 'tokens.mjs']);
+const NEEDS_DATA = new Set(['search.mjs', 'tokens.mjs', 'diet.mjs']);
 /** A bench that hangs must not take the others with it. */
 const MAX_BENCH_MS = 600_000;
 

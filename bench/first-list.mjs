@@ -1,5 +1,5 @@
 /**
- * From the start of `serve --stdio` to its first `tools/list`, with one good server of known tools and beside it one
+ * From the start of `serve --stdio` to its first `tools/list`, with one good server of known tools and next to it one
  * that never answers: at first contact, and when it has hung before. Interleaved, each in a home of its own.
  * After `npm run build`: node bench/first-list.mjs [rounds]
  */
@@ -83,11 +83,11 @@ async function run(folder, ...words) {
 
 console.log(describeMachine());
 const alone = home('alone', { good });
-const beside = home('beside', { good, hangs });
+const known = home('known', { good, hangs });
 // Waits for this one server until its tools are known.
 await run(alone, 'tools', 'good');
-await run(beside, 'tools', 'good');
-await firstList(beside);
+await run(known, 'tools', 'good');
+await firstList(known);
 
 let copies = 0;
 /** A new home with these servers, which knows what another one has learnt. */
@@ -100,8 +100,8 @@ function copyOf(from, mcpServers) {
 
 const contenders = [
   { name: 'good server alone', folder: () => copyOf(alone, { good }) },
-  { name: 'beside one that hung before', folder: () => copyOf(beside, { good, hangs }) },
-  { name: 'beside one that hangs, first contact', folder: () => copyOf(alone, { good, hangs }) },
+  { name: 'next to one that hung before', folder: () => copyOf(known, { good, hangs }) },
+  { name: 'next to one that hangs, first contact', folder: () => copyOf(alone, { good, hangs }) },
 ];
 const results = await interleave(contenders, ROUNDS, ({ folder }) => firstList(folder()));
 const base = contenders[0].name;

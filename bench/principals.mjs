@@ -1,7 +1,8 @@
 /**
  * The CPU of a gateway for a call over HTTP by a client with a profile, rules and budgets, among 10,000 clients and 100
- * profiles, as a share of that for the only client of a gateway without profiles. Each gateway is a process of its own,
- * and they take turns. Linux only: reads /proc. `node bench/principals.mjs [rounds]`
+ * profiles, as a share of that for the only client of a gateway without profiles; and the same with a rule about paths,
+ * which has to look at the disk for each value. Each gateway is a process of its own, and they take turns. Linux only:
+ * reads /proc. `node bench/principals.mjs [rounds]`
  */
 
 import { spawn } from 'node:child_process';
@@ -16,8 +17,9 @@ import { concurrent, median, roundsOf } from './rounds.mjs';
 
 const CLIENTS = 10_000;
 const PROFILES = 100;
-const CALLS_A_ROUND = 400;
-const WARM_UP_CALLS = 1_500;
+const CALLS_A_ROUND = 1_000;
+/** V8 compiles the path of a call until about here; a gateway serves many more. */
+const WARM_UP_CALLS = 12_000;
 /** The most that all checks may cost, as a share of the call of a client without a profile. */
 const MAX_RATIO = 1.05;
 
@@ -30,14 +32,14 @@ const hashOf = (token) => createHash('sha256').update(token).digest('hex');
 const numbered = (count, entry) => Object.fromEntries(Array.from({ length: count }, (_, at) => entry(at)));
 
 /** Each profile has its own tools, rules and budgets. */
-function profile(at) {
+function profile(at, denied) {
   return [
     `p${at}`,
     {
       servers: ['echo', `s${at}*`],
       tools: ['echo__*', `s${at}__*`],
       rules: {
-        deny: [`s${at}__delete_*`, 'echo__echo(message=/etc/**)'],
+        deny: [`s${at}__delete_*`, denied],
         allow: ['echo__echo(message=m*)'],
       },
       budgets: [
@@ -49,13 +51,18 @@ function profile(at) {
 }
 
 const alone = { clients: { only: { token: hashOf(tokenOf(0)) } } };
-const among = {
-  profiles: numbered(PROFILES, profile),
+const among = (denied) => ({
+  profiles: numbered(PROFILES, (at) => profile(at, denied)),
   clients: numbered(CLIENTS, (at) => [
     `c${at}`,
     { token: hashOf(tokenOf(at)), profile: `p${at % PROFILES}` },
   ]),
-};
+});
+/** What the clients with a profile may not say. */
+const KINDS = [
+  { title: 'a profile, rules and budgets among 10,000 clients', denied: 'echo__echo(message=drop *)' },
+  { title: 'the same with a rule about paths', denied: 'echo__echo(message=/etc/**)' },
+];
 
 /** Nanoseconds on a processor of all threads of a process. */
 function cpuNs(pid) {
@@ -94,44 +101,50 @@ async function open(dir, name, config, { client, modern }) {
 async function measure(dir, era, rounds) {
   const modern = era === 'modern';
   const base = await open(dir, `${era} alone`, alone, { client: 0, modern });
-  const full = await open(dir, `${era} among`, among, { client: CLIENTS - 1, modern });
-  const found = [];
-  for (let round = 0; round < rounds; round += 1) {
-    // In turns, so that neither is always the first.
-    const order = round % 2 === 0 ? [base, full] : [full, base];
-    const taken = new Map();
-    for (const each of order) taken.set(each, await each.round());
-    found.push({ base: taken.get(base), full: taken.get(full) });
+  const others = [];
+  for (const { title, denied } of KINDS) {
+    const config = among(denied);
+    const gateway = await open(dir, `${era} ${title}`, config, { client: CLIENTS - 1, modern });
+    others.push({ title, gateway });
   }
-  await Promise.all([base.close(), full.close()]);
-  return {
-    base: median(found.map((each) => each.base)),
-    full: median(found.map((each) => each.full)),
-    ratio: median(found.map((each) => each.full / each.base)),
-  };
+  const taken = new Map([base, ...others.map(({ gateway }) => gateway)].map((each) => [each, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    // In turns, so that none is always the first.
+    const order = [...taken.keys()].map((_, at, all) => all[(at + round) % all.length]);
+    for (const each of order) taken.get(each).push(await each.round());
+  }
+  await Promise.all([...taken.keys()].map((each) => each.close()));
+  const found = ({ title, gateway }) => ({
+    title,
+    full: median(taken.get(gateway)),
+    ratio: median(taken.get(gateway).map((each, round) => each / taken.get(base)[round])),
+  });
+  return { base: median(taken.get(base)), kinds: others.map(found) };
 }
 
 const rounds = roundsOf(process.argv[2], 30);
 const dir = mkdtempSync(join(tmpdir(), 'plugboard-principals-'));
 try {
   for (const era of ['legacy', 'modern']) {
-    const { base, full, ratio } = await measure(dir, era, rounds);
-    const verdict = ratio <= MAX_RATIO ? 'ok' : 'too much';
-    console.log(
-      `${era}: ${full.toFixed(0)} µs of CPU among ${CLIENTS} clients, ${base.toFixed(0)} µs alone: ` +
-        `× ${ratio.toFixed(3)}, at most ${MAX_RATIO}: ${verdict}`,
-    );
+    const { base, kinds } = await measure(dir, era, rounds);
     const measured = `CPU of a call, ${era} client over HTTP`;
     record({ measure: measured, name: 'one client without a profile', value: base, unit: 'µs' });
-    record({
-      measure: measured,
-      name: 'a profile, rules and budgets among 10,000 clients',
-      value: full,
-      unit: 'µs',
-      ratio,
-      base: 'one client without a profile',
-      goal: ['most', MAX_RATIO],
-    });
+    for (const { title, full, ratio } of kinds) {
+      const verdict = ratio <= MAX_RATIO ? 'ok' : 'too much';
+      console.log(
+        `${era}, ${title}: ${full.toFixed(0)} µs of CPU, alone ${base.toFixed(0)} µs: ` +
+          `× ${ratio.toFixed(3)}, at most ${MAX_RATIO}: ${verdict}`,
+      );
+      record({
+        measure: measured,
+        name: title,
+        value: full,
+        unit: 'µs',
+        ratio,
+        base: 'one client without a profile',
+        goal: ['most', MAX_RATIO],
+      });
+    }
   }
 } finally {
   rmSync(dir, { recursive: true, force: true });

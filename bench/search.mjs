@@ -28,8 +28,8 @@ const json = process.argv.includes('--json');
 const data = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? DEFAULT_DATA;
 const search = await importSearch(
   'tool-index.ts',
-  'model.ts',
-  'fields.ts',
+  'search-model.ts',
+  'search-fields.ts',
   'terms.ts',
   'stem.ts',
   'bm25f.ts',

@@ -1,5 +1,5 @@
 /**
- * Compiles src/ to dist/, copies CommonJS dependencies, and bundles the command. What is compiled is made aside and moved into place, so that
+ * Compiles src/ to dist/, copies CommonJS dependencies, and bundles the page and the command. What is compiled is made aside and moved into place, so that
  * no file stays behind whose source is gone, and a build that fails leaves the old dist/ as it was.
  */
 
@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { buildPage } from './build-page.mjs';
 import { root, run, tool } from './run.mjs';
 import { vendor } from './vendor.mjs';
 
@@ -28,6 +29,7 @@ export async function build() {
     ]);
     if (code !== 0) return code;
     await vendor(made);
+    await buildPage(made);
     if (existsSync(dist)) await rename(dist, old);
     await rename(made, dist);
   } finally {

@@ -47,6 +47,14 @@ const moduleUrls = {
   },
 };
 
+/** The vocabulary has 2 MB; scripts/vendor.mjs copies it. */
+const vocabulary = {
+  name: 'vocabulary',
+  setup({ onResolve }) {
+    onResolve({ filter: /^gpt-tokenizer\// }, () => ({ path: '../vendor/o200k.js', external: true }));
+  },
+};
+
 const MODULE_URL =
   "const __moduleUrl = (path) => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href;";
 
@@ -99,6 +107,6 @@ export const commonJsOptions = {
   legalComments: 'linked',
   banner: { js: `${MODULE_URL}${IMPORT}` },
   external,
-  plugins: [moduleUrls, required],
+  plugins: [vocabulary, moduleUrls, required],
   logLevel: 'warning',
 };

@@ -14,6 +14,7 @@
  *   remotes.cjs     remote servers: HTTP and logins
  *   rare.cjs        sandboxes, the scan of descriptions, changes of configuration files
  *   serve.cjs       the gateway
+ *   cluster.cjs     replicas of the gateway, with the client of Redis
  *   chat.cjs        the agent in the terminal
  *   agent.cjs       the agent as a tool of the gateway
  *   doctor.cjs      the checks of doctor
@@ -101,8 +102,10 @@ const files = [
   {
     name: 'serve',
     entry: 'cli/commands/serve-command.ts',
-    apart: { ...host, 'chat/agent-tools.ts': './agent.cjs' },
+    apart: { ...host, 'chat/agent-tools.ts': './agent.cjs', 'cluster/open-cluster.ts': './cluster.cjs' },
   },
+  // With the client of Redis; only `serve --cluster` reads it.
+  { name: 'cluster', entry: 'cluster/open-cluster.ts', apart: errors },
   { name: 'moving', entry: moving, apart: host },
   { name: 'argument-check', entry: 'call/argument-check.ts', apart: {} },
   {
@@ -128,7 +131,7 @@ const files = [
   {
     name: 'remote',
     entry: 'daemon/client/run-in-daemon.ts',
-    apart: errors,
+    apart: { ...errors, 'config/jsonc.ts': './jsonc.cjs' },
     supported: { 'dynamic-import': false },
   },
   { name: 'plugboard', entry: 'cli/launch-command.ts', apart: {} },

@@ -37,7 +37,12 @@ const PARTS = {
     'transport/package-starts.ts',
   ],
   jsonc: ['config/jsonc.ts', 'config/json-edit.ts'],
-  rare: ['transport/sandbox-bwrap.ts', 'policy/scan.ts', 'host/host-configure.ts'],
+  rare: [
+    'transport/sandbox-bwrap.ts',
+    'transport/locked-start.ts',
+    'policy/scan.ts',
+    'host/host-configure.ts',
+  ],
   search: ['catalog/search/tool-index.ts'],
   'argument-check': ['call/argument-check.ts'],
 };
@@ -95,6 +100,7 @@ const packages = {
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined;
+      if (path.startsWith('gpt-tokenizer/')) return { path: '../vendor/o200k.js', external: true };
       if (path === 'cross-spawn') return { path: '../vendor/cross-spawn.js', external: true };
       if (/^undici(?:\/lib\/dispatcher\/pool\.js)?$/.test(path))
         return { path: '../vendor/undici-pool.js', external: true };

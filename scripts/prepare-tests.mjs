@@ -34,6 +34,9 @@ const PROGRAMS = [
   { program: 'dbus-run-session', debian: 'dbus-daemon', reason: 'a session with a keyring' },
   { program: 'systemd-analyze', debian: 'systemd', reason: 'the check of the service unit' },
   { program: 'python3', debian: 'python3', reason: 'the parser of property lists' },
+  { program: 'redis-server', debian: 'redis-server', reason: 'replicas of the gateway' },
+  { program: 'nginx', debian: 'nginx', reason: 'replicas behind a load balancer' },
+  { program: 'haproxy', debian: 'haproxy', reason: 'replicas behind a load balancer' },
   { program: 'gnome-keyring-daemon', debian: 'gnome-keyring', reason: 'a real keyring' },
 ];
 

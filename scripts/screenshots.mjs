@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of the page that the documents show, each view in light and dark, into docs/images/ (or the
- * folder that is given; a second argument names the only view). Needs a build and Chromium.
+ * folder that is given; a second argument names the only view), on a wide and on a narrow page. Needs a build and Chromium.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -19,7 +19,7 @@ import { root } from './run.mjs';
 const TOKEN = 'for-pictures-only';
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 400, height: 800 };
-const [, , out = join(root, 'docs', 'images'), only] = process.argv;
+const [, , out = join(root, 'docs', 'images', 'page'), only] = process.argv;
 
 const text = (description) => ({ type: 'string', description });
 const object = (properties, required = []) => ({ type: 'object', properties, required });
@@ -295,12 +295,21 @@ async function connectAgents(url, home) {
 
 /** Gives the page something to show, and says when it is shown. */
 const views = {
+  overview: async (page) => {
+    await page.waitForSelector('.urgent-line');
+    await page.waitForSelector('.card .line:has-text("claude-code")');
+  },
   servers: async (page) => {
-    await page.click('.server-row[data-server=github]');
-    await page.waitForSelector('.detail .tree');
+    await page.keyboard.press('1');
+    await page.waitForSelector('.server-row .bars');
+    if (isWide(page)) await page.click('.server-row[data-server=github]');
+  },
+  server: async (page) => {
+    await open(page, 'servers', 'postgres');
+    await page.waitForSelector('.detail .charts');
   },
   trouble: async (page) => {
-    await page.click('.server-row[data-server=linear]');
+    await open(page, 'servers', 'linear');
     await page.click('.detail button:text("Log in")');
     await page.waitForSelector('.login .waiting');
   },
@@ -319,6 +328,11 @@ const views = {
       [...document.querySelectorAll('.took')].some((took) => took.textContent.includes('%')),
     );
   },
+  call: async (page) => {
+    await page.keyboard.press('3');
+    await page.click('.row:has-text("list_issues")');
+    await page.waitForSelector('.call-detail .result table');
+  },
   questions: async (page) => {
     await page.keyboard.press('4');
     await page.waitForFunction(() => document.querySelectorAll('.question').length >= 2);
@@ -328,16 +342,35 @@ const views = {
     await page.click('.client-row[data-client=claude-laptop]');
     await page.waitForSelector('.client-detail .budget');
   },
+  rules: async (page) => {
+    await page.keyboard.press('6');
+    await page.waitForSelector('.rule-row');
+    await page.fill('#new-rule', 'github__list_*');
+    await page.waitForSelector('.rule-preview');
+  },
+  settings: async (page) => {
+    await page.keyboard.press('7');
+    await page.waitForSelector('button:text-is("Clear the history")');
+  },
 };
 
+const isWide = (page) => page.viewportSize().width > NARROW.width;
+
+function open(page, ...place) {
+  return page.evaluate(
+    (hash) => {
+      location.hash = hash;
+    },
+    `#/${place.join('/')}`,
+  );
+}
+
 function pictures() {
-  const wide = Object.keys(views).flatMap((name) => ['light', 'dark'].map((scheme) => [name, scheme, WIDE]));
-  const narrow = [
-    ['tools', 'dark', NARROW],
-    ['questions', 'light', NARROW],
-    ['clients', 'dark', NARROW],
-  ];
-  return [...wide, ...narrow].filter(([name]) => only === undefined || name === only);
+  return Object.keys(views)
+    .filter((name) => only === undefined || name === only)
+    .flatMap((name) =>
+      ['light', 'dark'].flatMap((scheme) => [WIDE, NARROW].map((size) => [name, scheme, size])),
+    );
 }
 
 const world = await openWorld();
@@ -367,16 +400,16 @@ try {
     });
     page.on('pageerror', (error) => process.stderr.write(`${name}: ${error.message}\n`));
     await page.goto(world.url);
-    await page.waitForSelector('.server-row');
+    await page.waitForSelector('.tile');
     await views[name](page);
     await page.evaluate((home) => {
-      document.getElementById('notices').replaceChildren();
+      document.getElementById('notices').hidden = true;
       document.activeElement?.blur();
-      for (const code of document.querySelectorAll('code')) {
-        code.textContent = code.textContent.replace(home, '~/.config/plugboard');
-      }
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode())
+        texts.currentNode.data = texts.currentNode.data.replaceAll(home, '~/.config/plugboard');
     }, world.home);
-    const file = join(out, `page-${name}${viewport === NARROW ? '-narrow' : ''}-${colorScheme}.png`);
+    const file = join(out, `${name}-${viewport === NARROW ? 'phone' : 'desktop'}-${colorScheme}.png`);
     await page.screenshot({ path: file });
     await page.close();
     // A third of the bytes, and no difference that an eye would see; without the program they are only larger.
@@ -386,3 +419,5 @@ try {
   await browser.close();
   await world.close();
 }
+// A call that still runs would keep the process for a minute.
+process.exit();

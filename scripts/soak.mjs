@@ -244,10 +244,12 @@ async function settled(call, wanted) {
 /** State is whole: JSON is JSON, line by line where it is lines, and nothing half written is left. */
 function faultsIn(file) {
   if (/\.tmp$/.test(file)) return [`${file} was left behind`];
-  const isLines = file.endsWith('.jsonl');
-  if (!isLines && !file.endsWith('.json')) return [];
+  // A line of the history has two values, with a tab between them.
+  const ends = { '.json': undefined, '.jsonl': /\n/, '.lines': /[\n\t]/ };
+  const end = Object.keys(ends).find((each) => file.endsWith(each));
+  if (end === undefined) return [];
   const text = readFileSync(join(home, file), 'utf8');
-  const parts = isLines ? text.split('\n').filter((line) => line !== '') : [text];
+  const parts = ends[end] === undefined ? [text] : text.split(ends[end]).filter((part) => part !== '');
   return parts.flatMap((part) => {
     try {
       JSON.parse(part);

@@ -20,6 +20,12 @@ const VENDORED = [
     imported: /\bimport\('cross-spawn'\)/g,
     source: "export { default } from 'cross-spawn';",
   },
+  // One vocabulary of a package with many: it is not a dependency, and is read only where tokens are counted.
+  {
+    file: 'o200k.js',
+    imported: /\bimport\('gpt-tokenizer\/encoding\/o200k_base'\)/g,
+    source: "export { countTokens } from 'gpt-tokenizer/encoding/o200k_base';",
+  },
 ];
 
 /** Writes the copies into a compiled tree and points its imports to them. */

@@ -115,17 +115,17 @@ function pagesIn(folder) {
 function filesOf(folder) {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.(?:ts|js)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(?:ts|tsx|js)$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
-    .filter((file) => !file.startsWith('test/fixtures/') && !file.endsWith('hidden-text.js'));
+    .filter((file) => !file.startsWith('test/fixtures/'));
 }
 
 /** The test of this check quotes comments that it finds. */
-const hasComments = (file) => /^(?:src|test|assets)\//.test(file) && file !== 'test/words.test.ts';
+const hasComments = (file) => /^(?:src|test|page)\//.test(file) && file !== 'test/words.test.ts';
 
 function main(given) {
   const isReport = given[0] === '--report';
-  const files = ['src', 'assets/page', 'test'].flatMap(filesOf);
+  const files = ['src', 'page', 'test'].flatMap(filesOf);
   const code = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
   const sources = new Map(files.map((file) => [file, parsed(code.get(file), file)]));
   const builders = new Map([...sources.values()].flatMap(messageBuilders));

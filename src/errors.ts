@@ -57,6 +57,13 @@ export const EXIT_STATUS = {
    * `plugboard pins <name> --accept`.
    */
   PIN_CHANGED: 5,
+  /**
+   * The lock is for other packages, is invalid, or the installed files differ from it; nothing was started. Review the
+   * change, then `plugboard lock <name>`.
+   */
+  LOCK_MISMATCH: 5,
+  /** npm could not find, download or install the packages of a lock. The message quotes npm. */
+  LOCK_FAILED: 3,
   /** A server named an address that must not be contacted. See SECURITY.md. */
   EGRESS_REFUSED: 5,
   /** The output could not be written. Free disk space, or write it to another place. */
@@ -75,6 +82,19 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 }
 
 /** Facts that our own code branches on, so that it never matches message text. */
+/** The place of a problem in a text or an entry that the caller gave. */
+export interface ErrorPlace {
+  /** Characters before it. */
+  readonly at?: number;
+  /** Both begin with 1. */
+  readonly line?: number;
+  readonly column?: number;
+  /** The path of a member of an entry. */
+  readonly path?: readonly string[];
+  /** The scopes to choose from. */
+  readonly scopes?: readonly { readonly scope: string; readonly file?: string }[];
+}
+
 export interface ErrorDetail {
   /** Exit code or signal of a server's process. */
   readonly exitCode?: number;
@@ -101,6 +121,12 @@ export interface ErrorDetail {
   readonly advice?: string;
   /** The hint for a model, where the hint for the person or the author contains more than a model should read. */
   readonly modelHint?: string;
+  /** A value or program that a server needs and that is missing. */
+  readonly missing?: { readonly kind: 'variable' | 'input' | 'program'; readonly name: string };
+  /** Where in a text or an entry of the caller the problem is. */
+  readonly place?: ErrorPlace;
+  /** The schemas that rejected arguments must match, by the name of the argument. */
+  readonly expected?: Readonly<Record<string, unknown>>;
   /** The server shut down intentionally: it is not restarted before it is needed. */
   readonly atRest?: boolean;
 }

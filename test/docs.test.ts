@@ -15,7 +15,7 @@ const MAX_AGENTS_WORDS = 500;
 /** Every command is started once. */
 const ALL_COMMANDS_MS = 120_000;
 /** The attacks that are known to have worked on programs like this one. */
-const ATTACKS = Array.from({ length: 49 }, (_, at) => `A${at + 1}`);
+const ATTACKS = Array.from({ length: 50 }, (_, at) => `A${at + 1}`);
 /** The rows of the specification that the page of features has to have. */
 const FEATURES = [
   ...ids('CFG', [1, 2, 3, 4, 5, 6, 7, 8, 9]),

@@ -101,7 +101,7 @@ describe('examples', () => {
   it('CAT-7: search among 500 tools', async () => {
     expect((await run('search-500-tools/search.mjs')).split('\n')).toEqual([
       'given to the model: tool_search',
-      expect.stringMatching(/^definitions: \d{3} tokens instead of \d{4}$/),
+      expect.stringMatching(/^definitions: \d{3} tokens instead of \d{4,5}$/),
       'found mcp__github__merge_pull_request: merge pull request: done',
     ]);
   });

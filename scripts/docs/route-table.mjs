@@ -1,13 +1,12 @@
 /** The table of routes in docs/management-api.md, from the OpenAPI document that the gateway answers with. */
 
+import { allRoutes } from '../../dist/manage/all-routes.js';
 import { openApi } from '../../dist/manage/api.js';
-import { serverRoutes } from '../../dist/manage/routes-servers.js';
-import { useRoutes } from '../../dist/manage/routes-use.js';
 import { table } from './table.mjs';
 
 export function routeTable() {
   // Only what routes say of themselves is asked for: none of them is used.
-  const document = openApi([...serverRoutes(), ...useRoutes({})]);
+  const document = openApi(allRoutes({}));
   const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [
       `\`${path}\``,

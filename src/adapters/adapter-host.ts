@@ -25,6 +25,8 @@ export interface AdapterHost {
     name: string,
     args: Readonly<Record<string, unknown>>,
   ): Promise<readonly string[] | undefined>;
+  /** The id of a session; a host has none. */
+  readonly id?: string;
   /** Reports that the tools changed. */
   on?(event: 'tools', listener: () => void): Unsubscribe;
 }
@@ -77,6 +79,11 @@ export interface AdapterOptions {
    * servers write for models. `always`: in addition to the text, unless the text is the same JSON.
    */
   readonly structuredContent?: 'without-text' | 'always' | undefined;
+  /**
+   * Whether a result that the model has already is replaced by a short reference, which the tool `result` reads. Default:
+   * true for a session, which is one conversation; false for a host, whose conversations are not known.
+   */
+  readonly deduplicate?: boolean | undefined;
 }
 
 /** Options of a single call. */

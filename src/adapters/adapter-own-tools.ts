@@ -1,6 +1,7 @@
 /** The author's own tools next to those of a host, for adapters of providers. */
 
 import type { ContentBlock } from '../catalog/accept-result.ts';
+import { summarizedName } from '../catalog/signature.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { asPlugboardError } from '../errors.ts';
 import { isRecord, parseRecord } from '../lib/json.ts';
@@ -65,15 +66,15 @@ function answerOf(value: unknown): Answer {
 }
 
 /**
- * Returns the names in the order in which they were found: a search returns one definition per line. Instructions of
- * servers are in blocks after the first, and can contain anything.
+ * Returns the names in the order in which they were found: a search returns one signature or definition per line.
+ * Instructions of servers are in blocks after the first, and can contain anything.
  */
 export function foundNames({ content, isError }: Answer): string[] {
   if (isError) return [];
   const [first] = content;
   const lines = first?.type === 'text' ? first.text.split('\n') : [];
   return lines.flatMap((line) => {
-    const name = line.startsWith('{') ? nameIn(line) : undefined;
+    const name = line.startsWith('{') ? nameIn(line) : summarizedName(line);
     return name === undefined ? [] : [name];
   });
 }

@@ -23,7 +23,7 @@ export interface Answer {
   readonly isError: boolean;
   /** Present if the call failed outside of the tool; a tool's own failure has `isError` only. */
   readonly error?: AnswerError;
-  readonly truncated?: { readonly tokens: number; readonly file: string };
+  readonly truncated?: { readonly tokens: number; readonly file: string; readonly ref?: string };
 }
 
 type Restore = (args: Record<string, unknown>) => Record<string, unknown>;
@@ -35,16 +35,16 @@ export interface AnswerRequest extends ModelCall, ExecuteOptions {
   readonly restore?: Restore | undefined;
   /** An additional progress listener, of the framework that made the call. */
   readonly onProgress?: AdapterOptions['onProgress'];
+  /** The part of the result to return. */
+  readonly select?: string | undefined;
   /** The framework has asked the person, who allowed the call. */
   readonly approved?: boolean | undefined;
-  /** Added to the hint if the arguments are rejected. */
-  readonly schemaHint?: (() => string) | undefined;
 }
 
 export async function answer(
   host: AdapterHost,
   options: Pick<AdapterOptions, 'onProgress' | 'signal' | 'timeoutMs'> &
-    Pick<CallOptions, 'media' | 'mediaLimits' | 'viaCallTool'>,
+    Pick<CallOptions, 'media' | 'mediaLimits' | 'viaCallTool' | 'deduplicate'>,
   request: AnswerRequest,
 ): Promise<Answer> {
   const { name, id, restore } = request;
@@ -60,11 +60,13 @@ export async function answer(
       media: options.media,
       mediaLimits: options.mediaLimits,
       viaCallTool: options.viaCallTool,
+      ...(options.deduplicate === true ? { deduplicate: true } : {}),
       approved: request.approved,
+      ...(request.select === undefined ? {} : { select: request.select }),
     });
     return result;
   } catch (thrown) {
-    return failed(asPlugboardError(thrown), request.schemaHint);
+    return failed(asPlugboardError(thrown));
   }
 }
 
@@ -78,10 +80,9 @@ function report(listener: AdapterOptions['onProgress'], progress: Progress, call
 }
 
 /** Returns an error as the answer of a call. */
-export function failed(refusal: PlugboardError, schemaHint?: () => string): Answer {
+export function failed(refusal: PlugboardError): Answer {
   const { code, message, server } = refusal;
-  const added = code === 'INVALID_ARGUMENTS' ? schemaHint?.() : undefined;
-  const hint = [hintForModel(refusal), added].filter((text) => text !== undefined).join('\n') || undefined;
+  const hint = hintForModel(refusal);
   const error = { code, message, ...defined({ server, hint }) };
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true, error };
 }

@@ -43,6 +43,7 @@ const COMMON: Readonly<Record<string, Check>> = {
   media,
   found: oneOf('both', 'call_tool', 'name'),
   structuredContent: oneOf('without-text', 'always'),
+  deduplicate: flag,
 };
 
 const list: Check = (value) => (Array.isArray(value) ? undefined : 'a list of tools');

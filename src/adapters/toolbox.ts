@@ -1,6 +1,6 @@
 /** Converts the tools of a host for one provider; each is converted once, and again only after a change. */
 
-import { callToolDefinition, schemaHint, type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
+import { callToolDefinition, type WrappedCall, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL, TOOL_SEARCH } from '../catalog/deferral.ts';
 import type { MediaLimits } from '../catalog/media-bytes.ts';
 import { type Conversion, convert } from '../catalog/schemas/convert.ts';
@@ -184,7 +184,7 @@ export class Toolbox<Definition> {
     try {
       const wrapped = wrappedCall(readArguments(request.input), EXAMPLE_NAME);
       if (wrapped instanceof PlugboardError) return failed(wrapped);
-      const { name, args } = wrapped;
+      const { name, args, select } = wrapped;
       if (this.#ownTool(name) !== undefined || name === TOOL_SEARCH)
         return await this.call({ ...request, name, input: args });
       const tool = this.host.find?.(name);
@@ -192,8 +192,8 @@ export class Toolbox<Definition> {
         ...request,
         name,
         input: args,
+        select,
         restore: tool && ((given) => withoutNulls(given, tool.inputSchema)),
-        schemaHint: tool && (() => schemaHint(tool)),
       });
     } catch (thrown) {
       return failed(asPlugboardError(thrown));
@@ -204,7 +204,8 @@ export class Toolbox<Definition> {
     const { onProgress, signal, timeoutMs } = this.#options;
     const { media = this.#media } = request;
     const viaCallTool = request.name === TOOL_SEARCH && this.#dispatches(this.host.tools());
-    const how = { onProgress, signal, timeoutMs, media, mediaLimits: this.#limits, viaCallTool };
+    const deduplicate = this.#options.deduplicate ?? this.host.id !== undefined;
+    const how = { onProgress, signal, timeoutMs, media, mediaLimits: this.#limits, viaCallTool, deduplicate };
     return answer(this.host, how, request);
   }
 

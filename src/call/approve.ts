@@ -7,6 +7,7 @@ import { allowPlace, permissionsFor } from '../config/rules.ts';
 import { entryOwner, isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { signalOf } from '../lib/cancellation.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import {
   type ApprovalDecision,
   approvalMode,
@@ -79,8 +80,9 @@ export function approvalState(judged: Judged, approvals: 'enforce' | 'client'): 
   const { reason, rule } = decision;
   const why = rule === undefined ? { reason } : { reason, rule };
   if (decision.kind === 'deny') return { decision: 'deny', ...why };
-  const isAsked = decision.kind === 'ask' && (decision.explicit || approvals === 'enforce');
-  return { decision: isAsked ? 'ask' : 'allow', ...why };
+  if (decision.kind !== 'ask') return { decision: 'allow', ...why };
+  if (decision.explicit || approvals === 'enforce') return { decision: 'ask', ...why };
+  return { decision: 'allow', reason: 'the agent asks its own user (approvals: client)' };
 }
 
 export interface Judged {
@@ -141,8 +143,16 @@ export function notReadOnly(name: string, server?: string): PlugboardError {
   });
 }
 
+/** Found once for each entry: it takes questions to the system. */
+const places = new WeakMap<StartContext, WeakMap<ServerSpec, PathPlace>>();
+
 /** Returns the folders that paths in arguments of a server's tools may be relative to: the project, and its own. */
 export function pathPlace(spec: ServerSpec, started: StartContext): PathPlace {
+  const ofSpecs = getOrMake(places, started, () => new WeakMap<ServerSpec, PathPlace>());
+  return getOrMake(ofSpecs, spec, () => findPlace(spec, started));
+}
+
+function findPlace(spec: ServerSpec, started: StartContext): PathPlace {
   const { baseDir, projectDir = baseDir } = spec;
   const folder = workingFolder(spec, started);
   if (folder === 'unknown') return { projectDir, folders: [], isUnknown: true };

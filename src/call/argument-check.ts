@@ -13,14 +13,13 @@ import { getOrMake } from '../lib/get-or-make.ts';
 import { nearest } from '../lib/nearest.ts';
 import { parsePattern, patternCost } from '../lib/pattern-cost.ts';
 import { clean } from '../policy/clean.ts';
+import { COUNTED, type FailedParts, failedParts } from './failed-part.ts';
 
 /** Compile time grows with the schema; above these limits only the server validates. */
 const MAX_SCHEMA_NODES = 1_500;
 const MAX_SCHEMA_DEPTH = 64;
 /** References followed in one check: a few that point at each other twice can require billions. */
 const MAX_REFERENCES = 2_000;
-/** Marks the target of a reference; no schema uses this keyword by accident. */
-const COUNTED = 'plugboard:counted';
 const MAX_PATTERN_CHARS = 512;
 /** Total steps of all patterns in one check, well under a tenth of a second (A18); strings beyond that pass. */
 const MAX_PATTERN_STEPS = 3_000_000;
@@ -33,12 +32,21 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** Returns problems with arguments or output, one sentence each; empty if there are none. */
 export type ArgumentCheck = (value: unknown) => string[];
 
-const unchecked: ArgumentCheck = () => [];
-
 export interface ArgumentChecker {
   /** Returns the check for a schema, compiled once per schema object. */
   checkFor(schema: JsonObject): ArgumentCheck;
+  /** Returns the parts of a schema that a value does not match, for values that the check has rejected. */
+  failedParts(schema: JsonObject, value: unknown): FailedParts;
 }
+
+/** A compiled schema. */
+interface Compiled {
+  readonly check: ArgumentCheck;
+  /** Returns the parts that the last value did not match. */
+  readonly parts: () => FailedParts;
+}
+
+const unchecked: Compiled = { check: () => [], parts: () => ({}) };
 
 export async function createArgumentChecker(): Promise<ArgumentChecker> {
   const [{ Ajv2020 }, { Ajv2019 }, { Ajv }] = await Promise.all([
@@ -47,7 +55,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     import('ajv'),
   ]);
   const engines = { '2020-12': Ajv2020, '2019-09': Ajv2019, 'draft-07': Ajv } as const;
-  const compiled = new WeakMap<JsonObject, ArgumentCheck>();
+  const compiled = new WeakMap<JsonObject, Compiled>();
   const options = {
     strict: false,
     validateSchema: false,
@@ -60,9 +68,11 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     addUsedSchema: false,
     // When inlined, references that point at each other twice grow without bound.
     inlineRefs: false,
+    // Errors have the schema that failed: the paths of those behind a reference do not say where it is.
+    verbose: true,
   } as const;
 
-  const compile = (schema: JsonObject): ArgumentCheck => {
+  const compile = (schema: JsonObject): Compiled => {
     const { $schema, $id: _id, ...body } = schema;
     const dialect = dialectOf($schema);
     if (dialect === undefined || !isModest(body)) return unchecked;
@@ -93,7 +103,7 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
     });
     try {
       const validate = engine.compile(rest);
-      return (value) => {
+      const check: ArgumentCheck = (value) => {
         followed = 0;
         steps.left = MAX_PATTERN_STEPS;
         try {
@@ -104,12 +114,20 @@ export async function createArgumentChecker(): Promise<ArgumentChecker> {
           return []; // Endless references, or an object deeper than the stack.
         }
       };
+      const parts = (): FailedParts =>
+        failedParts((validate.errors ?? []).slice(0, MAX_EXPLAINED), rest, fieldName);
+      return { check, parts };
     } catch {
       return unchecked; // An unresolvable reference or an invalid keyword.
     }
   };
+  const compiledFor = (schema: JsonObject): Compiled => getOrMake(compiled, schema, () => compile(schema));
   return {
-    checkFor: (schema) => getOrMake(compiled, schema, () => compile(schema)),
+    checkFor: (schema) => compiledFor(schema).check,
+    failedParts(schema, value) {
+      const { check, parts } = compiledFor(schema);
+      return check(value).length === 0 ? {} : parts();
+    },
   };
 }
 

@@ -1,28 +1,16 @@
 /** Writes the lines of `audit.jsonl`: in batches, behind the calls, and rotated. */
 
-import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { appendTo } from '../lib/append-file.ts';
+import { type BatchedLines, createBatchedLines } from '../lib/batched-lines.ts';
 import type { Clock } from '../lib/clock.ts';
-import { errorCode } from '../lib/error-code.ts';
 import { withFileLock } from '../lib/locked-file.ts';
-import { makeFolder } from '../lib/make-folder.ts';
 
-const FLUSH_AFTER_MS = 250;
-const CHUNK_BYTES: number = 256 * 1024;
-/** Records that are written as text together, so that most calls do not wait for it. */
-const MAX_PENDING = 64;
-/** UTF-8 needs at most this many bytes for a character of a string. */
-const MAX_BYTES_PER_CHAR = 3;
-/** Bounds memory if the disk hangs. */
-const MAX_WAITING_BYTES: number = 16 * 1024 * 1024;
 const ROTATE_AT_BYTES: number = 10 * 1024 * 1024;
 const KEPT_FILES = 5;
 
-export interface AuditFile<T> {
-  add(record: T): void;
-  /** Writes all pending lines. */
-  flush(): Promise<void>;
-}
+export type AuditFile<T> = Pick<BatchedLines<T>, 'add' | 'flush'>;
 
 export interface AuditFileOptions {
   readonly file: string;
@@ -35,114 +23,18 @@ export interface AuditFileOptions {
 /** `lineOf` returns the line of a record, without its line break. */
 export function createAuditFile<T>(options: AuditFileOptions, lineOf: (record: T) => string): AuditFile<T> {
   const { file, clock } = options;
-  let pending: T[] = [];
-  /** Lines are copied into it: strings that wait for the disk would cost the garbage collector more. */
-  let chunk: Uint8Array | undefined;
-  let filled = 0;
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
-  let cancelTimer: (() => void) | undefined;
-  let writing: Promise<void> | undefined;
-  let isReported = false;
-
-  const reportFailure = (why: string): void => {
-    if (!isReported) options.failed(`${file} cannot be written: ${why}`);
-    isReported = true;
-  };
-
-  const write = async (bytes: Uint8Array): Promise<void> => {
-    try {
-      const size = await append(file, bytes);
-      if (size > ROTATE_AT_BYTES) await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
-    } catch (error) {
-      reportFailure(error instanceof Error ? error.message : String(error));
-    }
-  };
-
-  /** One write at a time; lines that arrive during it are written by the next. */
-  const writeAll = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const bytes = joined(waiting);
-      waiting = [];
-      waitingBytes = 0;
-      await write(bytes);
-    }
-    writing = undefined;
-  };
-
-  const queue = (bytes: Uint8Array): void => {
-    waiting.push(bytes);
-    waitingBytes += bytes.length;
-    writing ??= writeAll();
-  };
-
-  const emptyChunk = (): void => {
-    if (chunk !== undefined && filled > 0) queue(chunk.slice(0, filled));
-    filled = 0;
-  };
-
-  const encodePending = (): void => {
-    let text = '';
-    for (const record of pending) text += `${lineOf(record)}\n`;
-    pending = [];
-    const most = text.length * MAX_BYTES_PER_CHAR;
-    if (filled + most > CHUNK_BYTES) emptyChunk();
-    if (most > CHUNK_BYTES) queue(encoder.encode(text));
-    else {
-      chunk ??= new Uint8Array(CHUNK_BYTES);
-      filled += encoder.encodeInto(text, chunk.subarray(filled)).written;
-    }
-  };
-
-  const flush = (): Promise<void> => {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    encodePending();
-    emptyChunk();
-    return writing ?? Promise.resolve();
-  };
-
-  return {
-    add(record) {
-      if (waitingBytes > MAX_WAITING_BYTES)
-        return reportFailure('it takes longer than calls do, and lines were left out');
-      cancelTimer ??= clock.after(FLUSH_AFTER_MS, () => void flush());
-      pending.push(record);
-      if (pending.length === MAX_PENDING) encodePending();
+  return createBatchedLines(
+    {
+      clock,
+      write: async (bytes) => {
+        const size = await appendTo(file, bytes);
+        if (size > ROTATE_AT_BYTES)
+          await withFileLock(join(options.lockDir, 'audit.lock'), () => rotate(file));
+      },
+      failed: (why) => options.failed(`${file} cannot be written: ${why}`),
     },
-    flush,
-  };
-}
-
-const encoder = new TextEncoder();
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [first = new Uint8Array(), ...others] = parts;
-  if (others.length === 0) return first;
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-/** Appends to the file and returns its size; creates the folder if it is missing. */
-async function append(file: string, bytes: Uint8Array): Promise<number> {
-  // Opened each time: another process may have rotated the file since.
-  const openFile = (): Promise<FileHandle> => open(file, 'a', 0o600);
-  const handle = await openFile().catch(async (error: unknown) => {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    await makeFolder(dirname(file), 0o700);
-    return openFile();
-  });
-  try {
-    await handle.appendFile(bytes);
-    return (await handle.stat()).size;
-  } finally {
-    await handle.close();
-  }
+    lineOf,
+  );
 }
 
 /** Runs under the lock, and only if no other process has rotated the file in between. */

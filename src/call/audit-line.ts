@@ -6,13 +6,13 @@
  */
 
 import type { PlugboardError } from '../errors.ts';
+import { createQuoted, type Quoted } from '../lib/quoted.ts';
 import type { Outcome } from './observe.ts';
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 20;
 const MAX_KEY_CHARS = 64;
 const SECOND_MS = 1_000;
-const MAX_QUOTED = 1_000;
 
 export interface AuditedCall {
   /** Milliseconds since the epoch. */
@@ -104,21 +104,5 @@ function createTimeText(): (at: number) => string {
       prefix = new Date(now * SECOND_MS).toISOString().slice(0, -'000Z'.length);
     }
     return `${prefix}${String(Math.floor(at) - now * SECOND_MS).padStart(3, '0')}Z`;
-  };
-}
-
-/** Returns a text as a JSON string. */
-type Quoted = (text: string) => string;
-
-/** JSON strings of names, of which there are few. */
-function createQuoted(): Quoted {
-  const known = new Map<string, string>();
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    if (known.size === MAX_QUOTED) known.clear();
-    const made = JSON.stringify(text);
-    known.set(text, made);
-    return made;
   };
 }

@@ -19,15 +19,19 @@ import type { PlugboardError } from '../errors.ts';
 import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Emitter } from '../lib/emitter.ts';
+import type { Select } from '../lib/jmespath/jmespath-select.ts';
+import type { LinkedList } from '../lib/linked-list.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import type { BudgetBook } from '../policy/budgets.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
 import type { StartContext } from '../transport/start-folder.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { CallRecorder } from './call-recorder.ts';
 import type { TaskRequest } from './call-tasks.ts';
 import type { Outcome } from './observe.ts';
 import type { OutputFiles } from './output-files.ts';
+import type { ResultStore } from './result-store.ts';
 import type { Session } from './session.ts';
 import type { Questions } from './session-questions.ts';
 import type { SessionWork } from './session-work.ts';
@@ -55,10 +59,17 @@ export interface CallOptions extends Cancellable {
   /** With `media`: how large images, and all media of a result, may be. Larger ones are saved as files. No effect without `media`. */
   readonly mediaLimits?: MediaLimits | undefined;
   /**
+   * A JMESPath expression for the part of the result that is returned, such as `items[].id`: of its structured content,
+   * or of its text as JSON if it is. It is applied before the result is limited; a tool's failure is returned whole.
+   */
+  readonly select?: string | undefined;
+  /**
    * The caller has already asked the person about this call with these arguments, and they allowed it: the host does
    * not ask again. Denied calls stay denied.
    */
   readonly approved?: boolean | undefined;
+  /** @internal The results belong to one conversation: one that it has already is replaced by a reference. */
+  readonly deduplicate?: boolean | undefined;
   /** @internal Keeps structured content whole where the text of the result is truncated. */
   readonly keepsStructured?: boolean | undefined;
   /** @internal Found tools are called through `call_tool`, and `tool_search` responds with that advice. */
@@ -77,8 +88,10 @@ export interface CallOptions extends Cancellable {
 export interface Call extends CallOptions {
   readonly id: string;
   readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Replaced by `fillReferences` if they refer to stored results. */
+  arguments: Readonly<Record<string, unknown>>;
   readonly session: Session;
+  approved?: boolean | undefined;
   /** Set by `resolve`; every later stage may rely on them. */
   tool?: Tool | undefined;
   connection?: Connection | undefined;
@@ -88,6 +101,8 @@ export interface Call extends CallOptions {
    */
   method?: string;
   names?: RuleNames;
+  /** Set by `parseSelection`: the parsed `select`. */
+  selection?: Select | undefined;
   /** Set by `approve`: why the call was allowed or refused. */
   decision?: string | undefined;
   /** Set by `approve`: the rule that decided, if one did. */
@@ -183,6 +198,10 @@ export interface CallContext {
   readonly budgets: BudgetBook;
   readonly tasks: KeptTasks;
   readonly output: OutputContext;
+  /** Results that were too long for a model. */
+  readonly results: ResultStore;
+  /** Loads the parser of selections; most hosts never need it. */
+  select(): Promise<(expression: string) => Select>;
   /** Where processes of servers are started. */
   readonly started: StartContext;
   readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
@@ -190,6 +209,10 @@ export interface CallContext {
   readonly hidden: HiddenReport;
   /** Undefined for a host without a home. */
   readonly audit: AuditLog | undefined;
+  /** Receive every call with its values. */
+  readonly recorders: readonly CallRecorder[];
+  /** Calls that are recorded and have not ended. A list: a map that grows and shrinks keeps ended calls alive. */
+  readonly running: LinkedList<Call>;
   /** Undefined unless the user enabled it. */
   readonly telemetry: Telemetry | undefined;
   /** Aborted when the host closes. */

@@ -16,6 +16,8 @@ export interface ClientProfile {
   readonly approvals: 'client' | 'enforce' | undefined;
   readonly search: ProfileSearch;
   readonly budgets: readonly Budget[];
+  /** How definitions are listed: as the nearest profile of the chain sets it. */
+  readonly definitions: Profile['definitions'];
   /** True if the clients have a tool. */
   offers(server: string, names: Spellings): boolean;
   /** False if the clients have no tool of a server, whatever its tools are called. */
@@ -28,7 +30,8 @@ export interface ClientProfile {
 
 /**
  * Compiles a chain. Every member of it restricts: a tool must match all lists of servers and tools, all rules apply
- * together, and the stricter approval mode is used. Only `search` is that of the nearest profile that sets it.
+ * together, and the stricter approval mode is used. Only `search` and `definitions` are those of the nearest profile
+ * that sets them.
  */
 export function compileProfile(chain: ProfileChain, settings: Settings): ClientProfile {
   const servers = chain.flatMap(({ servers: globs }) =>
@@ -49,6 +52,7 @@ export function compileProfile(chain: ProfileChain, settings: Settings): ClientP
     approvals: modeOf(chain),
     search,
     budgets: chain.flatMap(({ budgets = [] }) => budgets),
+    definitions: chain.find(({ definitions }) => definitions !== undefined)?.definitions,
     offers: isOffered,
     mayOffer: (server) =>
       hasServer(server) && lists.every((rules) => rules.some((rule) => mayMatch(rule, server))),

@@ -2,10 +2,8 @@
 
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
 import { estimateTokens } from '../catalog/tokens.ts';
-import { parseJson } from '../lib/json.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
 
-/** Room for the truncation note. */
-const NOTE_TOKENS = 150;
 /** Images cost by their dimensions, not by their bytes; this is the cost of a large one. */
 const IMAGE_TOKENS = 1_600;
 /** The estimate of `catalog/tokens.ts`, inverted. */
@@ -18,8 +16,11 @@ export interface Cost {
   readonly tokens: number;
   /** Additional cost of the structured content; 0 if the text has the same content. */
   readonly structured: number;
-  /** Whether the text is the serialized structured content, as the protocol recommends. */
-  readonly repeats: boolean;
+  /**
+   * Whether the text is the serialized structured content, as the protocol recommends, or its only member, as in
+   * `{ content: text }`.
+   */
+  readonly repeats: false | 'json' | 'member';
 }
 
 export function costOf(result: CallResult): Cost {
@@ -27,9 +28,10 @@ export function costOf(result: CallResult): Cost {
   for (const block of result.content) tokens += blockCost(block);
   const { structuredContent } = result;
   if (structuredContent === undefined) return { tokens, structured: 0, repeats: false };
+  if (isOnlyMember(result)) return { tokens, structured: 0, repeats: 'member' };
   const written = JSON.stringify(structuredContent);
   // The same content in another form is not sent twice, so it is not counted twice.
-  if (repeats(result, written)) return { tokens, structured: 0, repeats: true };
+  if (repeats(result, written)) return { tokens, structured: 0, repeats: 'json' };
   const structured = estimateTokens(written);
   return { tokens: tokens + structured, structured, repeats: false };
 }
@@ -54,6 +56,13 @@ function blockCost(block: ContentBlock): number {
   }
 }
 
+function isOnlyMember({ content, structuredContent }: CallResult): boolean {
+  const [only, ...more] = content;
+  if (only?.type !== 'text' || more.length > 0 || !isRecord(structuredContent)) return false;
+  const values = Object.values(structuredContent);
+  return values.length === 1 && values[0] === only.text;
+}
+
 function repeats({ content }: CallResult, written: string): boolean {
   const [only, ...more] = content;
   if (only?.type !== 'text' || more.length > 0 || only.text.length > MAX_COMPARED_CHARS) return false;
@@ -63,28 +72,37 @@ function repeats({ content }: CallResult, written: string): boolean {
   return JSON.stringify(parseJson(only.text)) === written;
 }
 
-/** Returns everything as one text for a file: the text itself if there is nothing else. */
+/** Returns everything as one text for a file: the text or the structured content alone if there is nothing else. */
 export function wholeOf(result: CallResult, cost: Cost): { text: string; kind: 'txt' | 'json' } {
   const [only, ...more] = result.content;
   const alone = only?.type === 'text' && more.length === 0;
-  if (alone && (result.structuredContent === undefined || cost.repeats)) {
-    return { text: only.text, kind: cost.repeats ? 'json' : 'txt' };
+  if (alone && (result.structuredContent === undefined || cost.repeats !== false)) {
+    return { text: only.text, kind: cost.repeats === 'json' ? 'json' : 'txt' };
   }
+  if (only === undefined && result.structuredContent !== undefined)
+    return { text: JSON.stringify(result.structuredContent, null, 1), kind: 'json' };
   return { text: JSON.stringify(result, null, 1), kind: 'json' };
 }
 
 export interface CutOptions {
+  /** The limit that the result exceeds. */
   readonly max: number;
-  readonly file: string;
+  /** The tokens of what is kept; less than the limit if the rest can be read in parts. */
+  readonly kept: number;
+  /** Where the whole result is, as sentences. */
+  readonly where: string;
   readonly whole: string;
 }
 
 /** Truncates a result to the limit, in its order. Links come first, because they are short and lead to the rest. */
-export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutOptions): CallResult {
-  let room = Math.max(0, max - NOTE_TOKENS);
+export function cutTo(result: CallResult, cost: Cost, { max, kept, where, whole }: CutOptions): CallResult {
+  const size = `about ${cost.tokens} tokens (${Buffer.byteLength(whole)} bytes)`;
+  const text = `[Cut: the whole result is ${size}, the limit is ${max}. ${where}]`;
+  let room = Math.max(0, kept - estimateTokens(text));
   // Unknown fields have no size limit; they are in the file.
   const { structuredContent, extra: _extra, ...rest } = result;
-  const keepsStructured = structuredContent !== undefined && !cost.repeats && cost.structured <= room / 2;
+  const keepsStructured =
+    structuredContent !== undefined && cost.repeats === false && cost.structured <= room / 2;
   if (keepsStructured) room -= cost.structured;
   const links = new Set<ContentBlock>();
   let forLinks = room / 2;
@@ -112,13 +130,9 @@ export function cutTo(result: CallResult, cost: Cost, { max, file, whole }: CutO
     if (part !== undefined) content.push(part);
     room = 0;
   }
-  const lines = whole.includes('\n') ? 'lines' : 'characters';
-  const size = `about ${cost.tokens} tokens (${Buffer.byteLength(whole)} bytes)`;
-  const where =
-    file === ''
-      ? 'It was not saved; ask the tool for less.'
-      : `All of it is in ${file}; read it there in parts, by ${lines}, or ask the tool for less.`;
-  const text = `[Cut: the whole result is ${size}, the limit is ${max}. ${where}]`;
+  // Structured content without text: its first rows.
+  if (result.content.length === 0 && !keepsStructured && room > 0)
+    content.push({ type: 'text', text: beginning(whole, room) });
   return {
     ...rest,
     content: [...content, { type: 'text', text }],
@@ -139,7 +153,8 @@ function partOf(block: ContentBlock, room: number): ContentBlock | undefined {
   return text === '' ? undefined : { ...block, resource: { ...resource, text } };
 }
 
-function beginning(text: string, room: number): string {
+/** Returns the beginning of a text that has this many tokens. */
+export function beginning(text: string, room: number): string {
   let left = room;
   let end = 0;
   while (end < text.length) {

@@ -20,15 +20,19 @@ export const observe: Stage = (context, next) => (call) => {
     if (ref !== undefined) begun.ref = ref;
     events.emit('call.begin', begun);
   }
+  const running = context.recorders.length === 0 ? undefined : context.running.add(call);
+  for (const recorder of context.recorders) recorder.begun(call, started.at);
   if (events.has('call.arguments')) events.emit('call.arguments', { id, arguments: call.arguments });
   const ended = (result: ShapedResult): ShapedResult => {
+    if (running !== undefined) context.running.remove(running);
     if (events.has('call.result')) events.emit('call.result', { id, result });
-    end(context, call, started, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result) });
+    end(context, call, started, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result), result });
     return result;
   };
   const failed = (thrown: unknown): never => {
     const error = asPlugboardError(thrown);
-    end(context, call, started, outcomeOf(error), { code: error.code });
+    if (running !== undefined) context.running.remove(running);
+    end(context, call, started, outcomeOf(error), { code: error.code, error });
     throw error;
   };
   return attemptNext(next, call).then(ended, failed);
@@ -48,7 +52,12 @@ function end(
   call: Call,
   started: { readonly at: number; readonly ticks: number },
   outcome: Outcome,
-  more: { readonly code?: PlugboardError['code']; readonly bytes?: number },
+  more: {
+    readonly code?: PlugboardError['code'];
+    readonly bytes?: number;
+    readonly result?: ShapedResult;
+    readonly error?: PlugboardError;
+  },
 ): void {
   const tool = toolOf(call);
   const { id, rule } = call;
@@ -56,6 +65,8 @@ function end(
   const ms = ticksOf(context.clock) - started.ticks;
   const ended = code === undefined ? { id, outcome, ms } : { id, outcome, ms, code };
   context.events.emit('call.end', rule === undefined ? ended : { ...ended, rule });
+  for (const recorder of context.recorders)
+    recorder.ended(call, started.at, { outcome, ms, result: more.result, error: more.error });
   context.audit?.record(
     {
       at: started.at,
@@ -97,6 +108,7 @@ export function outcomeOf(error: PlugboardError): Outcome {
     case 'BLOCKED_BY_POLICY':
     case 'UNTRUSTED':
     case 'PIN_CHANGED':
+    case 'LOCK_MISMATCH':
     case 'EGRESS_REFUSED':
     case 'RATE_LIMITED':
       return 'denied';

@@ -1,6 +1,6 @@
 /** Saves complete results that were too long to return, with limits on age and total size (CAL-5). */
 
-import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { makeFolder } from '../lib/make-folder.ts';
@@ -13,20 +13,30 @@ const SAVED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-\d+-\d+-/;
 /** UTF-8 needs at most three bytes for each code unit of a string. */
 const MAX_BYTES_PER_UNIT = 3;
 
+/** Limit on saved results; files can be small, and each costs a look at every prune. */
+const MAX_FILES = 5_000;
+const SAVES_PER_PRUNE = 16;
+/** Ends the name of the record of a result, which is next to it. */
+export const RECORD_ENDING = '.ref';
+
 export interface OutputFiles {
-  /** Writes a result and returns its path; rejects if it cannot be written. */
-  save(name: string, content: string | Uint8Array): Promise<string>;
+  /**
+   * Writes a result and returns its path, '' if this host saves none; rejects if it cannot be written. `record` is
+   * written next to it, for `plugboard results`.
+   */
+  save(name: string, content: string | Uint8Array, record?: object): Promise<string>;
 }
 
 export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
   let pruning: Promise<void> | undefined;
   let count = 0;
   return {
-    async save(name, content) {
+    async save(name, content, record) {
       await makeFolder(folder, 0o700);
       count += 1;
+      const number = count;
       const stamp = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
-      const file = join(folder, `${stamp}-${process.pid}-${count}-${name}`);
+      const file = join(folder, `${stamp}-${process.pid}-${number}-${name}`);
       const part = `${file}.part`;
       try {
         const handle = await open(part, 'wx', 0o600);
@@ -36,9 +46,13 @@ export function createOutputFiles(folder: string, clock: Clock): OutputFiles {
         throw error;
       }
       await rename(part, file);
-      pruning ??= prune(folder, clock.now()).finally(() => {
-        pruning = undefined;
-      });
+      if (record !== undefined)
+        await writeFile(`${file}${RECORD_ENDING}`, JSON.stringify(record), { mode: 0o600, flag: 'wx' });
+      // Every file is looked at: with thousands of them, not after each one.
+      if (number % SAVES_PER_PRUNE === 1)
+        pruning ??= prune(folder, clock.now()).finally(() => {
+          pruning = undefined;
+        });
       await pruning;
       return file;
     },
@@ -70,7 +84,7 @@ async function prune(folder: string, now: number): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const files = await Promise.all(
     names
-      .filter((name) => SAVED.test(name))
+      .filter((name) => SAVED.test(name) && !name.endsWith(RECORD_ENDING))
       .map(async (name) => {
         const path = join(folder, name);
         const found = await stat(path).catch(() => undefined);
@@ -78,8 +92,10 @@ async function prune(folder: string, now: number): Promise<void> {
       }),
   );
   let total = 0;
-  for (const { path, size, at } of files.sort((a, b) => b.at - a.at)) {
+  for (const [place, { path, size, at }] of files.sort((a, b) => b.at - a.at).entries()) {
     total += size;
-    if (total > MAX_TOTAL_BYTES || now - at > MAX_AGE_MS) await rm(path, { force: true });
+    if (total <= MAX_TOTAL_BYTES && now - at <= MAX_AGE_MS && place < MAX_FILES) continue;
+    await rm(path, { force: true });
+    await rm(`${path}${RECORD_ENDING}`, { force: true });
   }
 }

@@ -8,11 +8,14 @@ import { approve } from './approve.ts';
 import { budget } from './budget.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { ensureConnected } from './ensure-connected.ts';
+import { fillReferences } from './fill-references.ts';
 import { invoke } from './invoke.ts';
 import { limit } from './limit.ts';
 import { observe } from './observe.ts';
 import { resolve } from './resolve.ts';
 import { resourceTools } from './resource-tools.ts';
+import { resultTool } from './result-tool.ts';
+import { parseSelection } from './select-part.ts';
 import { routeSession } from './session-router.ts';
 import { shape } from './shape.ts';
 import { telemetry } from './telemetry.ts';
@@ -22,11 +25,14 @@ import { validate } from './validate.ts';
 export const stages: readonly Stage[] = [
   toolSearch,
   resourceTools,
+  resultTool,
   resolve,
   recordUsage,
   observe,
   telemetry,
   ensureConnected,
+  fillReferences,
+  parseSelection,
   validate,
   approve,
   budget,

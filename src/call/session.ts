@@ -1,12 +1,14 @@
 /** The state of one caller across calls: its approvals, its loaded tools, and where its questions are sent. */
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
+import type { DefinitionsSetting } from '../config/entry.ts';
 import type { QuestionId } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import type { ListEntry } from '../lib/linked-list.ts';
 import type { BudgetAccount, SessionBudgets } from '../policy/budgets.ts';
 import { compileSubset, type Offers, type ToolSubset } from '../policy/tool-subset.ts';
+import type { SessionResults } from './result-store.ts';
 import type { SessionProfile } from './session-view.ts';
 
 /** The call that needs an approval, as `approve` gets it. */
@@ -78,12 +80,25 @@ export interface SessionOptions extends Questioned {
    * of the process, share one count; days and hours survive a restart.
    */
   readonly budgets?: SessionBudgets | undefined;
+  /**
+   * Replaces a result that the session has received before with a short reference to it, which the tool `result` reads;
+   * for a session that is one conversation. Adapters of a session do so by default.
+   */
+  readonly deduplicate?: boolean | undefined;
   /** The name of the client, for events and the audit log. */
   readonly client?: string | undefined;
   /** The profile in `config.json` whose servers, tools and rules the session has; default: all of them. */
   readonly profile?: string | undefined;
+  /** @internal Returns the program and the folder of the client, as far as they are known now. */
+  readonly describe?: (() => ClientPlace) | undefined;
   /** @internal The memory of an ended session that this one continues; default: a new one. */
   readonly memory?: SessionMemory | undefined;
+}
+
+/** The program of a client, as it identifies itself, and the folder that it works in. */
+export interface ClientPlace {
+  readonly agent?: { readonly name: string; readonly version: string } | undefined;
+  readonly folder?: string | undefined;
 }
 
 /** State that a session accumulates and that a session continuing it keeps. */
@@ -96,6 +111,17 @@ export interface SessionMemory {
   readonly found: Map<string, string>;
   /** The instructions that results of `tool_search` have included, by server. */
   readonly instructed: Map<string, string>;
+  readonly kept: KeptParts;
+}
+
+/** Parts of a session's memory that most sessions never need; a request in the modern era has a session of its own. */
+export interface KeptParts {
+  /** The form of the definitions that were listed: it stays, so that the provider's prompt cache is used. */
+  form: DefinitionsSetting | undefined;
+  /** Its stored results. */
+  results: SessionResults | undefined;
+  /** Hashes of results that it has received, if it deduplicates them. */
+  seen: Set<string> | undefined;
 }
 
 /** The unit that never shares the state of a server with others: a session, or all sessions of the same name. */
@@ -116,10 +142,12 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
   readonly offers: Offers | undefined;
   readonly resourceTools: boolean;
   readonly gateway: boolean;
+  readonly deduplicate: boolean;
   readonly canBeAsked: (() => boolean) | undefined;
   /** Counts its calls; undefined if it has no budgets. */
   readonly account: BudgetAccount | undefined;
   readonly client: string | undefined;
+  readonly describe: (() => ClientPlace) | undefined;
   /** Undefined: everything. */
   readonly profile: SessionProfile | undefined;
   /** Cancelled when the session ends: all its open work ends too. */
@@ -129,7 +157,13 @@ export interface Session extends Omit<Questioned, 'roots'>, SessionMemory {
 }
 
 export function createMemory(): SessionMemory {
-  return { allowed: new Set(), loaded: new Set(), found: new Map(), instructed: new Map() };
+  return {
+    allowed: new Set(),
+    loaded: new Set(),
+    found: new Map(),
+    instructed: new Map(),
+    kept: { form: undefined, results: undefined, seen: undefined },
+  };
 }
 
 export function partyOf(session: Session): Party {
@@ -144,7 +178,7 @@ export function createSession(
   account?: BudgetAccount,
   profile?: SessionProfile,
 ): Session {
-  const { stateOf, memory: { allowed, loaded, found, instructed } = createMemory() } = options;
+  const { stateOf, memory: { allowed, loaded, found, instructed, kept } = createMemory() } = options;
   return {
     id,
     partyName:
@@ -160,9 +194,11 @@ export function createSession(
     offers: compileSubset(options.tools),
     resourceTools: options.resourceTools === true && options.gateway !== true,
     gateway: options.gateway ?? false,
+    deduplicate: options.deduplicate ?? false,
     canBeAsked: options.canBeAsked,
     account,
     client: options.client,
+    describe: options.describe,
     profile,
     ended: new Cancellation(),
     opened: undefined,
@@ -170,6 +206,7 @@ export function createSession(
     loaded,
     found,
     instructed,
+    kept,
     elicit: options.elicit,
     elicitation: options.elicitation,
     sample: options.sample,

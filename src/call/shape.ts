@@ -7,21 +7,32 @@
 import type { CallResult, ContentBlock } from '../catalog/accept-result.ts';
 import { cleanBlock } from '../catalog/clean-block.ts';
 import { fileEnding, type MediaCheckResult, mediaCheck } from '../catalog/media-bytes.ts';
+import { RESULT, RESULT_ID } from '../catalog/result-tool-definition.ts';
 import { limitFor } from '../config/limits.ts';
 import { asPlugboardError } from '../errors.ts';
 import { cleanRecord, cleanValue, mapSame } from '../policy/clean-value.ts';
 import type { Call, CallContext, Stage } from './call.ts';
 import type { ForwardedTask } from './call-tasks.ts';
 import { type Cost, costOf, cutTo, wholeOf } from './cut.ts';
-import { resolvedCall, toolSettings } from './resolved-call.ts';
+import { isRepeated } from './repeated-result.ts';
+import { namesOf, resolvedCall, toolSettings } from './resolved-call.ts';
+import { addressOf, type StoredResult } from './result-store.ts';
+import { shapeOfText } from './result-summary.ts';
+import { selectedPart } from './select-part.ts';
 
 const WARN_OUTPUT_TOKENS = 10_000;
+const CHARS_PER_TOKEN = 4;
+/** What a model gets of a result that is stored: its beginning, and a note with its address. */
+const SUMMARY_TOKENS = 600;
 
 /** A result as `call --json` prints it. */
 export interface ShapedResult<T = unknown> extends CallResult {
   readonly structuredContent?: T;
-  /** Present if the result was truncated: the token cost of the whole, and its file ('' if it was not saved). */
-  readonly truncated?: { readonly tokens: number; readonly file: string };
+  /**
+   * Present if the result was truncated: the token cost of the whole, its file ('' if it was not saved), and its address
+   * for `result` and for arguments of other calls.
+   */
+  readonly truncated?: { readonly tokens: number; readonly file: string; readonly ref?: string };
   /** @internal Present in place of a result if the caller follows tasks itself. */
   readonly task?: ForwardedTask;
 }
@@ -30,16 +41,18 @@ export const shape: Stage = (context, next) => (call) => next(call).then((raw) =
 
 /** Returns a promise only if something has to be saved. */
 function shaped(context: CallContext, call: Call, raw: ShapedResult): ShapedResult | Promise<ShapedResult> {
-  if (!call.session.forModel || raw.task !== undefined) return raw;
+  if (raw.task !== undefined) return raw;
+  if (!call.session.forModel) return call.selection === undefined ? raw : selectedPart(raw, call.selection);
   const cleaned = cleanResult(raw);
   if (cleaned !== raw) {
     const { tool } = resolvedCall(call);
     context.hidden(tool.server, `results of ${tool.tool}`);
   }
-  const verdicts = verdictsOn(context, call, cleaned);
+  const wanted = call.selection === undefined ? cleaned : selectedPart(cleaned, call.selection);
+  const verdicts = verdictsOn(context, call, wanted);
   return verdicts === undefined
-    ? withinLimit(context, call, cleaned)
-    : withoutUnwanted(context, call, cleaned, verdicts).then((result) => withinLimit(context, call, result));
+    ? withinLimit(context, call, wanted)
+    : withoutUnwanted(context, call, wanted, verdicts).then((result) => withinLimit(context, call, result));
 }
 
 function withinLimit(
@@ -50,6 +63,12 @@ function withinLimit(
   const cost = costOf(result);
   const max = maxTokensOf(context, call);
   if (cost.tokens > max) return cut(context, call, { result, cost, max });
+  const { session } = call;
+  if (session.deduplicate || call.deduplicate === true) {
+    session.kept.seen ??= new Set();
+    if (isRepeated(session.kept.seen, result, cost.tokens))
+      return referred(context, call, { result, cost, max });
+  }
   if (cost.tokens > WARN_OUTPUT_TOKENS) {
     const { tool } = resolvedCall(call);
     context.log(tool.server, 'warning', `${tool.tool} answered with about ${cost.tokens} tokens`);
@@ -58,13 +77,22 @@ function withinLimit(
 }
 
 function maxTokensOf(context: CallContext, call: Call): number {
-  const { entry } = resolvedCall(call);
-  return (
+  const { entry, tool } = resolvedCall(call);
+  const max =
     toolSettings(context, call)?.maxOutputTokens ??
     entry.maxOutputTokens ??
     context.output.maxTokens ??
-    limitFor('maxOutputTokens', entry, context.settings())
-  );
+    limitFor('maxOutputTokens', entry, context.settings());
+  const { _meta } = tool;
+  return _meta === undefined ? max : Math.min(max, hintedTokens(_meta));
+}
+
+/** A server's hint for the size of a tool's results: it can lower the limit, and never raise it. */
+function hintedTokens(meta: Readonly<Record<string, unknown>>): number {
+  const chars = meta['anthropic/maxResultSizeChars'];
+  return typeof chars === 'number' && chars > 0
+    ? Math.ceil(chars / CHARS_PER_TOKEN)
+    : Number.POSITIVE_INFINITY;
 }
 
 interface TooLong {
@@ -76,18 +104,84 @@ interface TooLong {
 async function cut(context: CallContext, call: Call, { result, cost, max }: TooLong): Promise<ShapedResult> {
   const { tool } = resolvedCall(call);
   const whole = wholeOf(result, cost);
-  const file = await save(context, call, whole.kind, whole.text);
+  const stored = await store(context, call, { ...whole, tokens: cost.tokens });
+  const file = stored?.file ?? '';
   const where = file === '' ? 'the rest is lost' : `all of it is in ${file}`;
   context.log(
     tool.server,
     'warning',
     `${tool.tool}: about ${cost.tokens} tokens were cut to ${max}; ${where}`,
   );
+  const kept = stored === undefined ? max : Math.min(max, SUMMARY_TOKENS);
   return {
-    ...cutTo(result, cost, { max, file, whole: whole.text }),
+    ...cutTo(result, cost, { max, kept, where: placeText(stored, whole.text), whole: whole.text }),
     ...promised(call, result),
-    truncated: { tokens: cost.tokens, file },
+    truncated: {
+      tokens: cost.tokens,
+      file,
+      ...(stored === undefined ? {} : { ref: addressOf(stored) }),
+    },
   };
+}
+
+/** Replaces a result that the session has received before with its address; it can be read again. */
+async function referred(context: CallContext, call: Call, { result, cost }: TooLong): Promise<ShapedResult> {
+  const whole = wholeOf(result, cost);
+  const stored = await store(context, call, { ...whole, tokens: cost.tokens });
+  if (stored === undefined) return result;
+  const { structuredContent: _structured, extra: _extra, ...rest } = result;
+  const text =
+    `[The same result as before in this session, about ${cost.tokens} tokens. It is stored as ${addressOf(stored)}: ` +
+    `${shapeOfText(whole.text)}. Read parts with the tool ${RESULT} (select, lines, search).]`;
+  return {
+    ...rest,
+    content: [{ type: 'text', text }],
+    ...promised(call, result),
+    truncated: { tokens: cost.tokens, file: stored.file, ref: addressOf(stored) },
+  };
+}
+
+/** Returns where the whole result is, what it contains and how to read it. */
+function placeText(stored: StoredResult | undefined, whole: string): string {
+  if (stored === undefined) return 'It was not saved; ask the tool for less.';
+  const address = addressOf(stored);
+  const lines = whole.includes('\n') ? 'lines' : 'characters';
+  return (
+    `It is stored as ${address}: ${shapeOfText(whole)}. Read parts with the tool ${RESULT} (select, lines, search), or pass ` +
+    `it on with {"$ref":"${address}"} as an argument. All of it is in ${stored.file}; read it there in parts, by ${lines}, ` +
+    'or ask the tool for less.'
+  );
+}
+
+/** Stores a result and offers the tool that reads it; on failure the result is still returned. */
+async function store(
+  context: CallContext,
+  call: Call,
+  whole: { readonly text: string; readonly kind: 'txt' | 'json'; readonly tokens: number },
+): Promise<StoredResult | undefined> {
+  const { session } = call;
+  const { tool } = resolvedCall(call);
+  const kind = whole.kind === 'json' ? 'json' : 'text';
+  try {
+    const stored = await context.results.save(session, {
+      tool,
+      names: namesOf(context, call),
+      kind,
+      text: whole.text,
+      tokens: whole.tokens,
+    });
+    if (stored !== undefined) session.loaded.add(RESULT_ID);
+    return stored;
+  } catch (error) {
+    reportUnsaved(context, call, error);
+    return undefined;
+  }
+}
+
+function reportUnsaved(context: CallContext, call: Call, error: unknown): void {
+  const { tool } = resolvedCall(call);
+  const why = asPlugboardError(error).message;
+  context.log(tool.server, 'warning', `the output of ${tool.tool} could not be saved: ${why}`);
 }
 
 /** Keeps structured content whole for callers with an output schema, which reject a result without it. */
@@ -189,8 +283,7 @@ async function save(
   try {
     return await context.output.files.save(`${name}.${ending}`, content);
   } catch (error) {
-    const why = asPlugboardError(error).message;
-    context.log(tool.server, 'warning', `the output of ${tool.tool} could not be saved: ${why}`);
+    reportUnsaved(context, call, error);
     return '';
   }
 }

@@ -1,11 +1,13 @@
 /**
  * Pipeline stage: answers `tool_search`: finds deferred tools, loads them into the caller's session, and returns
- * their definitions.
+ * their signatures; tools that were selected by name are returned with their complete definitions.
  */
 
 import type { CallResult } from '../catalog/accept-result.ts';
 import { type Instructions, joinInstructions } from '../catalog/catalog.ts';
 import { CALL_TOOL, CALL_TOOL_READ, TOOL_SEARCH } from '../catalog/deferral.ts';
+import { parseQuery } from '../catalog/search/query.ts';
+import { summaryOf } from '../catalog/signature.ts';
 import { type Tool, toolId } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
 import { isReadOnly } from './approve.ts';
@@ -48,16 +50,20 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   }
   if (found.length === 0) return nothing(query);
   const about = newInstructions(context, call, found);
+  const isWhole = parseQuery(query).kind === 'select';
   if (!session.gateway && call.viaCallTool !== true) {
-    return definitions(found, 'they can be called by name now.', about);
+    return foundTools({ found, isWhole, howToCall: 'they can be called by name now.', about });
   }
   const named = session.gateway ? withGatewayNames(context, session, found) : found;
   const example = `{"name":${JSON.stringify(named[0]?.name)},"arguments":{…}}`;
-  const howToCall = `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`;
-  if (!session.gateway) return definitions(named, howToCall, about);
+  const howToCall = isWhole
+    ? `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`
+    : `call one with ${CALL_TOOL}, as ${example}`;
+  if (!session.gateway) return foundTools({ found: named, isWhole, howToCall, about });
   const readOnly = found.map((tool) => isKnownReadOnly(context, call, tool));
-  const alsoRead = readOnly.includes(true) ? `; with ${CALL_TOOL_READ} where "readOnly" is true` : '';
-  return definitions(named, `${howToCall}${alsoRead}`, about, readOnly);
+  const marked = isWhole ? '"readOnly" is true' : 'marked readOnly';
+  const alsoRead = readOnly.includes(true) ? `; with ${CALL_TOOL_READ} where ${marked}` : '';
+  return foundTools({ found: named, isWhole, howToCall: `${howToCall}${alsoRead}`, about, readOnly });
 }
 
 /**
@@ -118,19 +124,27 @@ function isKnownReadOnly(context: CallContext, { session }: Call, tool: Tool): b
   return isReadOnly({ tool, spec, names, settings: context.settings(), started: context.started });
 }
 
-function definitions(
-  found: readonly Tool[],
-  howToCall: string,
-  about: readonly Instructions[],
-  readOnly: readonly boolean[] = [],
-): CallResult {
-  const shown = found.map(({ name, description, inputSchema }, at) =>
-    JSON.stringify({ name, description, ...(readOnly[at] === true ? { readOnly: true } : {}), inputSchema }),
-  );
+interface Found {
+  readonly found: readonly Tool[];
+  /** True for complete definitions. */
+  readonly isWhole: boolean;
+  readonly howToCall: string;
+  readonly about: readonly Instructions[];
+  readonly readOnly?: readonly boolean[];
+}
+
+/** One line for each tool: its signature, or its definition as JSON. */
+function foundTools({ found, isWhole, howToCall, about, readOnly = [] }: Found): CallResult {
+  const lines = found.map((tool, at) => {
+    const isReadOnlyTool = readOnly[at] === true;
+    if (!isWhole) return summaryOf(tool, isReadOnlyTool ? ' readOnly' : '');
+    const { name, description, inputSchema } = tool;
+    return JSON.stringify({ name, description, ...(isReadOnlyTool ? { readOnly: true } : {}), inputSchema });
+  });
   const count = found.length === 1 ? '1 tool' : `${found.length} tools`;
-  const text = `${count} found; ${howToCall}\n${shown.join('\n')}`;
+  const text = `${count} found; ${howToCall}\n${lines.join('\n')}`;
   if (about.length === 0) return { content: [{ type: 'text', text }], isError: false };
-  // A separate block: readers parse every line of the first one as a definition.
+  // A separate block: readers parse every line of the first one as a tool.
   const instructions = `Instructions of the servers of these tools:\n\n${joinInstructions(about)}`;
   const content = [text, instructions].map((each) => ({ type: 'text', text: each }) as const);
   return { content, isError: false };

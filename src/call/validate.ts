@@ -8,6 +8,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
+import type { FailedParts } from './failed-part.ts';
 import { toolOf } from './resolved-call.ts';
 
 export const validate: Stage = (context, next) => {
@@ -19,10 +20,12 @@ export const validate: Stage = (context, next) => {
     if (problems.length === 0) {
       return tool.outputSchema === undefined ? next(call) : withOutput(context, call, using, next);
     }
+    const expected = isRecord(call.arguments) ? using.failedParts(tool.inputSchema, call.arguments) : {};
     return Promise.reject(
       new PlugboardError('INVALID_ARGUMENTS', `${call.name} was not called: ${problems.join('; ')}`, {
         server: tool.server,
-        hint: 'Correct the arguments to match the inputSchema of the tool.',
+        hint: correction(expected),
+        detail: { expected },
       }),
     );
   };
@@ -35,6 +38,13 @@ export const validate: Stage = (context, next) => {
     });
   };
 };
+
+/** Returns the hint with the parts of the schema that failed: a model may not have read the schema. */
+function correction(expected: FailedParts): string {
+  return Object.keys(expected).length === 0
+    ? 'Correct the arguments to match the inputSchema of the tool.'
+    : `Correct the arguments to match these parts of the inputSchema: ${JSON.stringify(expected)}`;
+}
 
 /** Returns one sentence for each problem with the arguments of a call; empty if there are none. */
 export function argumentProblems(
@@ -61,6 +71,7 @@ async function withOutput(
     tool.outputSchema === undefined ||
     result.isError ||
     result.truncated !== undefined ||
+    call.select !== undefined ||
     result.task !== undefined
   )
     return result;

@@ -6,14 +6,13 @@ import { isRecord } from '../lib/json.ts';
 import { CALL_TOOL, CALL_TOOL_READ, TOOL_SEARCH } from './deferral.ts';
 import type { Tool } from './tool.ts';
 
-/** A longer schema is not included; `tool_search` returns it. */
-const MAX_SHOWN_SCHEMA_CHARS = 4_000;
-
 type Args = Readonly<Record<string, unknown>>;
 
 export interface WrappedCall {
   readonly name: string;
   readonly args: Args;
+  /** The part of the result to return. */
+  readonly select?: string;
 }
 
 /** Returns the definition of `call_tool`; `example` is a name in the caller's form. */
@@ -49,7 +48,11 @@ const INPUT_SCHEMA: Args = {
     name: { type: 'string', description: `The tool's name, exactly as ${TOOL_SEARCH} returned it.` },
     arguments: {
       type: 'object',
-      description: 'The arguments of that tool, as its inputSchema requires.',
+      description: 'The arguments of that tool, as its signature requires.',
+    },
+    select: {
+      type: 'string',
+      description: 'A JMESPath expression for the part of the result to return, such as items[].id.',
     },
   },
   required: ['name'],
@@ -57,7 +60,7 @@ const INPUT_SCHEMA: Args = {
 
 /** Returns the call inside a `call_tool`, or an error that a model can act on. */
 export function wrappedCall(
-  { name, arguments: given, ...rest }: Args,
+  { name, arguments: given, select, ...rest }: Args,
   example = 'server__tool',
 ): WrappedCall | PlugboardError {
   const hint = `Example: ${exampleCall(example)}`;
@@ -73,16 +76,12 @@ export function wrappedCall(
   if (args === undefined && stray !== undefined) {
     return invalidWrap(`${JSON.stringify(stray)} must be inside "arguments"`, hint);
   }
-  return { name, args: args ?? {} };
+  if (select === undefined || select === null || select === '') return { name, args: args ?? {} };
+  if (typeof select !== 'string') return invalidWrap('"select" must be text', SELECT_HINT);
+  return { name, args: args ?? {}, select };
 }
 
-/** Returns a hint with the schema after an argument error: the model may never have seen it. */
-export function schemaHint({ inputSchema }: Tool): string {
-  const schema = JSON.stringify(inputSchema);
-  return schema.length <= MAX_SHOWN_SCHEMA_CHARS
-    ? `Its inputSchema: ${schema}`
-    : `${TOOL_SEARCH} with "select:" and its name returns its inputSchema.`;
-}
+const SELECT_HINT = 'Write it as a JMESPath expression, such as items[].id.';
 
 function exampleCall(name: string): string {
   return `{ "name": "${name}", "arguments": { "key": "value" } }`;

@@ -1,6 +1,7 @@
 /** Catalog loader: fills the catalog from the cache before any server runs, and from servers as they answer. */
 
 import type { ServerEntry, ServerSpec } from '../config/entry.ts';
+import { lockDigest } from '../config/lock-digest.ts';
 import type { Connection } from '../connection/connection.ts';
 import { hasTasks } from '../connection/tasks.ts';
 import { forSurface } from '../errors.ts';
@@ -107,7 +108,7 @@ export class CatalogLoader {
       const capabilities = this.#options.capabilities();
       const principal = await this.#options.principal(spec, entry);
       if (principal === undefined) return undefined;
-      return cacheKey([spec.scope, spec.baseDir, entry, `${capabilities} ${principal}`]);
+      return cacheKey([spec.scope, spec.baseDir, entry, `${capabilities} ${principal}`, ...lockOf(spec)]);
     } catch {
       return undefined;
     }
@@ -126,7 +127,8 @@ export class CatalogLoader {
     if (spec.scope !== 'user') return undefined;
     try {
       const entry = await this.#options.expand(spec);
-      return cacheKey(['likely', spec.name, entry, await this.#options.principal(spec, entry)]);
+      const principal = await this.#options.principal(spec, entry);
+      return cacheKey(['likely', spec.name, entry, principal, ...lockOf(spec)]);
     } catch {
       return undefined;
     }
@@ -252,4 +254,9 @@ function withoutHeld(listing: ServerListing, pinned: PinnedResult): ServerListin
     ],
     ...(instructions === undefined || pinned.holdsInstructions ? {} : { instructions }),
   };
+}
+
+/** Another lock is another program; without one, keys stay as they were. */
+function lockOf({ lock }: ServerSpec): readonly string[] {
+  return lock?.kind === 'locked' ? [lockDigest(lock.server)] : [];
 }

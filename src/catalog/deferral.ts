@@ -4,7 +4,8 @@ import type { Settings } from '../config/entry.ts';
 import { PlugboardError } from '../errors.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Snapshot } from './catalog.ts';
-import { estimateTokens } from './tokens.ts';
+import { RESULT_ID, RESULT_TOOL } from './result-tool-definition.ts';
+import { estimateDefinition } from './tokens.ts';
 import { isForModel, type Tool, toolId } from './tool.ts';
 import type { NameForm } from './tool-names.ts';
 
@@ -46,6 +47,8 @@ export interface DeferralOptions {
   readonly contextTokens: number;
   /** True for tools that are always given directly. */
   readonly alwaysLoad: (server: string, tool: Tool) => boolean;
+  /** Returns the estimated tokens of a definition; default: not remembered. */
+  readonly costOf?: (tool: Tool) => number;
   /** True if the caller may use the tool (default: all). */
   readonly offers?: (tool: Tool) => boolean;
 }
@@ -66,9 +69,14 @@ export function parseMode(text: string): ToolSearchMode {
 /** Returns the deferral of the newest snapshot, computed once per version. */
 export function createDeferral(snapshot: () => Snapshot, options: () => DeferralOptions): () => Deferral {
   let made: { readonly version: number; readonly deferral: Deferral } | undefined;
+  // Each snapshot has new tools with the same schemas.
+  const costs = new WeakMap<object, number>();
+  const costOf = (tool: Tool): number =>
+    textCost(tool) + getOrMake(costs, tool.inputSchema, () => schemaCost(tool));
   return () => {
     const now = snapshot();
-    if (made?.version !== now.version) made = { version: now.version, deferral: defer(now, options()) };
+    if (made?.version !== now.version)
+      made = { version: now.version, deferral: defer(now, { costOf, ...options() }) };
     return made.deferral;
   };
 }
@@ -80,21 +88,23 @@ export function visibleTools(
   own: readonly Tool[] = [],
 ): readonly Tool[] {
   const { direct, searchTool } = deferral;
-  if (searchTool === undefined) return own.length === 0 ? direct : [...direct, ...own];
-  return [...direct, ...own, searchTool, ...foundTools(deferral, loaded)];
+  const found = foundTools(deferral, loaded);
+  if (searchTool === undefined)
+    return own.length === 0 && found.length === 0 ? direct : [...direct, ...own, ...found];
+  return [...direct, ...own, searchTool, ...found];
 }
 
-/** Returns the deferred tools among these identities; tools that no longer exist are omitted. */
+/** Returns the deferred tools among these identities, and `result`; tools that no longer exist are omitted. */
 function foundTools({ deferred }: Deferral, loaded: Iterable<string>): readonly Tool[] {
-  return [...loaded].flatMap((id) => deferred.get(id) ?? []);
+  return [...loaded].flatMap((id) => (id === RESULT_ID ? RESULT_TOOL : (deferred.get(id) ?? [])));
 }
 
 export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
-  const { mode, contextTokens, alwaysLoad, offers } = options;
+  const { mode, contextTokens, alwaysLoad, offers, costOf = definitionCost } = options;
   const all = offers === undefined ? snapshot.tools : snapshot.tools.filter(offers);
   const tools = all.every(isForModel) ? all : all.filter(isForModel);
   const appTools = tools === all ? [] : all.filter((tool) => !isForModel(tool));
-  const definitionTokens = tools.reduce((sum, tool) => sum + definitionCost(tool), 0);
+  const definitionTokens = tools.reduce((sum, tool) => sum + costOf(tool), 0);
   const candidates = tools.filter((tool) => !alwaysLoad(tool.server, tool));
   const on = typeof mode === 'boolean' ? mode : definitionTokens > (contextTokens * shareOf(mode)) / 100;
   if (!on || candidates.length === 0) {
@@ -114,11 +124,15 @@ export function defer(snapshot: Snapshot, options: DeferralOptions): Deferral {
 
 /** Estimates the tokens of a definition: name, description and parameters. */
 export function definitionCost(tool: Tool): number {
-  return (
-    estimateTokens(tool.name) +
-    estimateTokens(tool.description) +
-    estimateTokens(JSON.stringify(tool.inputSchema))
-  );
+  return textCost(tool) + schemaCost(tool);
+}
+
+function textCost({ name, description }: Tool): number {
+  return estimateDefinition(name) + estimateDefinition(description);
+}
+
+function schemaCost({ inputSchema }: Tool): number {
+  return estimateDefinition(JSON.stringify(inputSchema));
 }
 
 function shareOf(mode: 'auto' | `auto:${number}`): number {
@@ -133,8 +147,8 @@ function searchTool(found: string, howToCall: string): Tool {
     tool: TOOL_SEARCH,
     description:
       'Finds tools that are not loaded yet. Say in a few words what you want to do; the best matches come back ' +
-      `with their complete definitions and ${howToCall}. "select:name_a,name_b" loads tools by ` +
-      'their exact names; "+word" makes a word mandatory.\n\n' +
+      `with their signatures and ${howToCall}. "select:name_a,name_b" loads tools by ` +
+      'their exact names, with complete definitions; "+word" makes a word mandatory.\n\n' +
       found,
     inputSchema: {
       type: 'object',
@@ -193,7 +207,8 @@ export function createGatewayView(form: NameForm): GatewayView {
       [...deferral.direct, ...(isWithApps ? deferral.appTools : [])].map(rename),
     );
     const { gatewaySearchTool } = deferral;
-    if (gatewaySearchTool === undefined) return direct;
-    return [...direct, gatewaySearchTool, ...foundTools(deferral, loaded).map(rename)];
+    const found = foundTools(deferral, loaded).map(rename);
+    if (gatewaySearchTool === undefined) return found.length === 0 ? direct : [...direct, ...found];
+    return [...direct, gatewaySearchTool, ...found];
   };
 }

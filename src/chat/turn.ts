@@ -53,6 +53,8 @@ export async function runTurn(options: TurnOptions): Promise<Turn> {
     tools: toAiSdk(callsEndedBy(options), {
       // The set of tools is read again for each request.
       found: 'name',
+      // A turn belongs to one conversation.
+      deduplicate: true,
       onProgress: (progress, { id, name }) => options.emit({ type: 'progress', id, name, progress }),
     }),
     stopWhen: stepCountIs(options.maxSteps),

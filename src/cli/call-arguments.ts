@@ -7,8 +7,9 @@ import { attempt } from '../lib/attempt.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { isRecord } from '../lib/json.ts';
+import { parseJsonArgument } from '../lib/json-argument.ts';
 import { nearest } from '../lib/nearest.ts';
-import { coerce, listFrom, parseJsonArgument, refuseInexact, typesOf } from './argument-values.ts';
+import { coerce, listFrom, refuseInexact, typesOf } from './argument-values.ts';
 import { readStdin } from './read-stdin.ts';
 
 type Arguments = Record<string, unknown>;

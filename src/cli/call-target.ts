@@ -6,9 +6,9 @@ import { plainName, possibleOwners } from '../catalog/tool-names.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import { didYouMean } from '../config/unknown-server.ts';
 import { PlugboardError } from '../errors.ts';
+import { joinArgv } from '../lib/argv.ts';
 import { nearest } from '../lib/nearest.ts';
 import { loadEffective } from '../policy/effective.ts';
-import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
 import type { CommandHost } from './with-host.ts';
 

@@ -18,6 +18,8 @@ export interface Context {
   /** Servers given by `--server`, for this run only. */
   readonly extra: Readonly<Record<string, ServerEntry>>;
   readonly output: Output;
+  /** Prints a note on stderr: `output.note`. */
+  readonly note: (message: string) => void;
   /** Aborted by SIGINT, SIGTERM, SIGHUP, and when the output is no longer read. */
   readonly signal: AbortSignal;
   /** The configuration, if it was already loaded for this command. */

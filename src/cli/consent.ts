@@ -7,13 +7,13 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord } from '../lib/json.ts';
 import { reveal } from '../policy/clean.ts';
 import { consentTerms, replacedBy, shownInputs } from '../policy/consent-terms.ts';
-import { runsInProject } from '../policy/needs-consent.ts';
+import { folderInVariable, runsInProject } from '../policy/needs-consent.ts';
 import type { TrustDecision } from '../policy/trust.ts';
 import { WORKSPACE_NAME } from '../workspace/workspace-entry.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './cli-command.ts';
 import { consentStore } from './config-report.ts';
-import { type Pair, pairLines, recordPairs } from './entry-lines.ts';
+import { lockLine, type Pair, pairLines, presentPairs, recordPairs } from './entry-lines.ts';
 
 /** Shows everything that determines what would run; invisible characters are written as escapes. */
 export function describeForConsent(
@@ -21,19 +21,31 @@ export function describeForConsent(
   verdict: TrustDecision | undefined,
   replaced: string | undefined,
 ): string {
-  const folder = runsInProject(spec) ? [['runs in', reveal(spec.baseDir)] as const] : [];
+  const folder = runsInProject(spec) ? [['runs in', folderText(spec)] as const] : [];
   const from = spec.file === undefined ? [] : [['from', reveal(spec.file)] as const];
   const changes = (verdict?.changes ?? []).map(({ path, before, after }) =>
     isHash(before) && isHash(after)
-      ? `    ${reveal(path)}: the content of this file has changed`
+      ? `    ${reveal(path)}: ${path === 'lock.digest' ? 'the locked packages have changed' : 'the content of this file has changed'}`
       : `    ${reveal(path)}: ${shown(before)} → ${shown(after)}`,
   );
   return [
-    ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...folder, ...from]),
+    ...pairLines([...recordPairs(spec.raw), ...inputPairs(spec), ...lockPairs(spec), ...folder, ...from]),
     ...(changes.length === 0 ? [] : ['  changed since it was approved:', ...changes]),
     ...(replaced === undefined ? [] : [`  This replaces ${reveal(replaced)}.`]),
     `  ${consentTerms(spec)}`,
   ].join('\n');
+}
+
+/** The folder that a server of the user runs in, with the project if that is not certain. */
+function folderText(spec: ServerSpec): string {
+  const folder = folderInVariable(spec);
+  if (folder === undefined) return reveal(spec.baseDir);
+  return `${reveal(folder)}, which may be in ${reveal(spec.baseDir)}`;
+}
+
+/** The locked packages of a project's or plugin's entry: the approval is for them too. */
+function lockPairs(spec: ServerSpec): Pair[] {
+  return isForeign(spec) ? presentPairs([['locked', lockLine(spec)]]) : [];
 }
 
 /** True for the hash of a file that the entry starts; showing an old and a new hash does not help a person. */
@@ -74,7 +86,8 @@ function shown(value: unknown): string {
 
 function originOf(spec: ServerSpec): string {
   if (spec.entry.unapproved === true) return 'was added over the management API';
-  if (runsInProject(spec)) return 'is your own server and runs in this folder';
+  if (runsInProject(spec))
+    return `is your own server and ${folderInVariable(spec) === undefined ? 'runs' : 'may run'} in this folder`;
   return supplierOf(spec) === 'plugin' ? 'comes with a plugin' : 'comes with this project';
 }
 
@@ -91,7 +104,7 @@ export async function askForTrust(
     `${output.notePaint.strong(reveal(spec.name))} ${why}:\n${describeForConsent(spec, verdict, replaced)}`,
   );
   const question = runsInProject(spec)
-    ? `Let ${reveal(spec.name)} run in ${reveal(spec.baseDir)}, with the code that is there?`
+    ? `Let ${reveal(spec.name)} run in ${folderText(spec)}, with the code that is there?`
     : `Approve ${reveal(spec.name)} and let it run on this machine?`;
   if (!(await confirm(context, question))) return false;
   await (await consentStore(context)).grant([spec]);

@@ -1,10 +1,10 @@
 /** Builds an example call that can be pasted into a shell: required arguments, with values that match the schema. */
 
+import { propertiesOf, requiredOf, resolvedSchema, type Schema } from '../catalog/schemas/object-members.ts';
 import type { Tool } from '../catalog/tool.ts';
+import { joinArgv } from '../lib/argv.ts';
 import { isRecord, type JsonObject } from '../lib/json.ts';
 import { hidesText } from '../policy/clean.ts';
-import { joinArgv } from './argv.ts';
-import { propertiesOf, requiredOf, resolved, type Schema } from './schema-text.ts';
 
 /** Maximum nesting of objects and lists in the example. */
 const MAX_DEPTH = 6;
@@ -54,7 +54,7 @@ function objectOf(schema: Schema, place: Place): JsonObject {
 function requiredByFirstBranch(schema: Schema, root: Schema): readonly string[] {
   const { anyOf, oneOf } = schema;
   const [first] = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
-  return first === undefined ? [] : [...requiredOf(resolved(first, root), root)];
+  return first === undefined ? [] : [...requiredOf(resolvedSchema(first, root), root)];
 }
 
 interface Place {
@@ -66,7 +66,7 @@ interface Place {
 }
 
 function exampleOf(property: unknown, place: Place): unknown {
-  const schema = resolved(property, place.root);
+  const schema = resolvedSchema(property, place.root);
   const { examples, anyOf, oneOf, type } = schema;
   for (const key of ['const', 'default'] as const) if (key in schema) return schema[key];
   if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return schema['enum'][0];
@@ -74,7 +74,7 @@ function exampleOf(property: unknown, place: Place): unknown {
   if (place.depth > MAX_DEPTH) return null;
   const branches = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
   if (type === undefined && branches !== undefined) {
-    const branch = branches.find((each) => resolved(each, place.root)['type'] !== 'null');
+    const branch = branches.find((each) => resolvedSchema(each, place.root)['type'] !== 'null');
     return exampleOf(branch ?? branches[0], { ...place, depth: place.depth + 1 });
   }
   const [first] = (Array.isArray(type) ? type : [type]).filter((each) => each !== 'null');

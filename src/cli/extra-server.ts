@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import type { ServerEntry } from '../config/entry.ts';
 import { withAbsolutePaths } from '../config/relative-paths.ts';
 import { PlugboardError } from '../errors.ts';
-import { splitArgv } from './argv.ts';
+import { splitArgv } from '../lib/argv.ts';
 
 const EXAMPLE =
   "Write --server 'files=npx -y some-server', or --server docs=https://example.com/mcp. See plugboard --help.";

@@ -1,6 +1,7 @@
 /** Parses the values of flags, each with its own error message. */
 
 import { PlugboardError } from '../errors.ts';
+import { durationMs } from '../lib/duration.ts';
 
 /** Longest delay of a timer in milliseconds: Node fires longer ones immediately. */
 const MAX_MS = 2 ** 31 - 1;
@@ -19,21 +20,10 @@ export function misuse(command: string, message: string): PlugboardError {
   return new PlugboardError('USAGE', message, { hint: `Run plugboard ${command} --help for details.` });
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-/** Longer than any useful time, and within the range of a date. */
-const MAX_DURATION_MS = 100 * 365 * 86_400_000;
-
 /** Parses a time such as 30d, 12h, 45m, 90s or 2w; returns milliseconds. */
 export function duration(command: string, flag: string, text: string): number {
-  const [, digits = '', unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
-  const ms = Number(digits) * (UNIT_MS[unit] ?? 0);
-  if (ms > 0 && ms <= MAX_DURATION_MS) return ms;
+  const ms = durationMs(text);
+  if (ms !== undefined) return ms;
   throw misuse(command, `${flag} needs a time such as 30d, not ${JSON.stringify(text)}`);
 }
 

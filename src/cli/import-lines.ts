@@ -2,10 +2,10 @@
 
 import type { Found, FoundFile } from '../config/import/find.ts';
 import type { Agent } from '../config/import/foreign-agent.ts';
+import { joinArgv } from '../lib/argv.ts';
 import { oneLine, reveal } from '../policy/clean.ts';
 import type { Difference } from '../policy/differences.ts';
-import { joinArgv } from './argv.ts';
-import type { Action, Planned } from './import-plan.ts';
+import type { Action, Planned } from '../setup/import-plan.ts';
 import type { Output, Paint } from './output.ts';
 import { padEnd, width } from './text-layout.ts';
 

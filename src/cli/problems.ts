@@ -1,5 +1,6 @@
 /** Formats problems in configuration files for a person: position, message and hint. */
 
+import { placeText } from '../config/document.ts';
 import type { Problem } from '../config/entry.ts';
 import { counted } from '../lib/counted.ts';
 import type { Output } from './output.ts';
@@ -39,11 +40,10 @@ export function noteConcerning(
 
 function describeProblem(problem: Problem, output: Output): string {
   const paint = output.notePaint;
-  const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');
   const server = problem.server === undefined ? '' : ` server "${problem.server}":`;
   const first = labelled(
     { text: 'problem:', paint: paint.warn, cells: LABEL_CELLS },
-    `${place}:${server} ${problem.message}`,
+    `${placeText(problem)}:${server} ${problem.message}`,
     output,
   );
   if (problem.hint === undefined) return first;

@@ -99,6 +99,7 @@ function contextOf(
     elicit: there?.elicit,
     env,
     output,
+    note: (message) => output.note(message),
     signal,
     afterDashes,
   };

@@ -5,6 +5,7 @@ import { isPersonal } from '../config/scopes.ts';
 import type { ServerReport } from '../host/host-report.ts';
 import { counted } from '../lib/counted.ts';
 import { clean, oneLine } from '../policy/clean.ts';
+import type { Reached } from './entry-lines.ts';
 import type { Output, Paint } from './output.ts';
 import { cut, padEnd, width, wrap } from './text-layout.ts';
 
@@ -41,11 +42,8 @@ export interface RowLayout {
   readonly nameCells: number;
 }
 
-/** A report with the server's command or url, as `list` prints it. */
-export interface ListedServer extends ServerReport {
-  readonly command?: string;
-  readonly url?: string;
-}
+/** A report with the server's command and lock, or its url, as `list` prints it. */
+export interface ListedServer extends ServerReport, Reached {}
 
 export function statusText({ status }: ServerReport): string {
   return STATUSES[status].words;
@@ -61,13 +59,20 @@ export function rowLayout(output: Output, servers: readonly Pick<ServerReport, '
 export function reportLines(report: ListedServer, layout: RowLayout, spinner?: string): string[] {
   const { output, nameCells } = layout;
   const { paint, columns } = output;
-  const reached = oneLine(report.command ?? report.url ?? '');
+  // The lock comes first: a long command is cut at its end.
+  const reached = oneLine(`${lockedText(report)}${report.command ?? report.url ?? ''}`);
   const rowCells = 'x '.length + nameCells + ROW_CELLS;
   // Computed the same way for every state, so that a redrawn list does not move.
   const hasRoom = columns === undefined || rowCells + width(reached) <= columns;
   const first = row(report, layout, spinner, hasRoom && reached !== '' ? reached : undefined);
   const under = hasRoom || reached === '' ? [] : [paint.faint(cut(DETAIL_INDENT + reached, columns))];
   return [first, ...under, ...details(report, output)];
+}
+
+function lockedText({ lock, command = '' }: ListedServer): string {
+  if (lock === undefined) return '';
+  if (!('version' in lock)) return 'lock cannot be used: ';
+  return command.includes(`@${lock.version}`) ? 'locked: ' : `locked to ${lock.version}: `;
 }
 
 function row(

@@ -99,6 +99,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     prompts: (server) => host.prompts(server),
     prompt: (server, name, args, options) => session.prompt(server, name, args, { forModel, ...options }),
     connect: (name) => host.connect(name),
+    cost: (options) => host.cost(options),
     reconnect: (name) => host.reconnect(name),
     firstLists: host.firstLists,
     requiredReady: (which) => host.requiredReady(which),

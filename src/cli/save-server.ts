@@ -6,11 +6,13 @@ import type { ServerSpec } from '../config/entry.ts';
 import { findProjectRoot } from '../config/home.ts';
 import { inputOwner } from '../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type LockedServer, lockPlace } from '../config/lock-file.ts';
 import { parseEntry } from '../config/parse.ts';
 import { placeholdersIn } from '../config/placeholders.ts';
 import { relativePathProblem, withAbsolutePaths } from '../config/relative-paths.ts';
 import { type EditableScope, isForeign } from '../config/scopes.ts';
 import { EXIT_STATUS, type PlugboardError } from '../errors.ts';
+import { joinArgv } from '../lib/argv.ts';
 import { findProgram, withoutProject } from '../lib/find-program.ts';
 import type { JsonObject } from '../lib/json.ts';
 import { sentences } from '../lib/sentences.ts';
@@ -20,12 +22,11 @@ import { waitingFor } from '../policy/consent-terms.ts';
 import { withConsent } from '../policy/effective.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
 import { scanEntry } from '../policy/scan-entry.ts';
+import { keepClientSecret } from '../setup/client-secret.ts';
 import { checkStartValues } from '../transport/check-entry.ts';
-import { joinArgv } from './argv.ts';
 import type { Context } from './cli-command.ts';
-import { keepClientSecret } from './client-secret.ts';
 import { consentStore, errorDocument, serverDocument, trustDecisions } from './config-report.ts';
-import { entryPairs, pairLines } from './entry-lines.ts';
+import { entryPairs, lockLine, pairLines, presentPairs } from './entry-lines.ts';
 import { describeFailure } from './report-failure.ts';
 import { SCOPE_MEANING } from './scope-flag.ts';
 import { settleSharedSecrets } from './shared-secrets.ts';
@@ -38,6 +39,8 @@ export interface NewServer {
   readonly replace: boolean;
   /** Allows a literal secret in a project's file. */
   readonly allowSecret: boolean;
+  /** The lock of its package, if it is known. */
+  readonly lock?: LockedServer | undefined;
 }
 
 export async function saveServer(context: Context, server: NewServer): Promise<number> {
@@ -93,6 +96,7 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
   const place = { scope, file: target.file, baseDir: projectRoot };
   const expanded = secret === undefined ? undefined : expandedSpec(name, raw, place, context.env);
   await setServer(target, name, raw, { home, replace, signal: context.signal });
+  if (server.lock !== undefined) await keepLock(context, { name, ...place }, server.lock);
 
   const config = await loadConfig({ cwd: context.cwd, home });
   const all = [...config.servers, ...config.shadowed].filter((spec) => spec.name === name);
@@ -118,7 +122,7 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
     },
     lines: [
       `${paint.good('Added')} ${name} (${scope} scope: ${SCOPE_MEANING[scope]}) to ${target.file}`,
-      ...pairLines(entryPairs(added)),
+      ...pairLines([...entryPairs(added), ...presentPairs([['lock', lockLine(added)]])]),
       ...(keptIn === undefined
         ? []
         : [`The client's secret is kept in ${keptIn === 'file' ? home.credentials : 'the keyring'}.`]),
@@ -140,6 +144,17 @@ async function writeServer(context: Context, server: NewServer): Promise<Written
       ...scanEntry(added, config.servers),
     ],
   };
+}
+
+async function keepLock(
+  { home }: Context,
+  spec: Pick<ServerSpec, 'name' | 'scope' | 'file' | 'baseDir'>,
+  lock: LockedServer,
+): Promise<void> {
+  const at = lockPlace(spec);
+  if (at === undefined) return;
+  const { writeLock } = await import('../lock/write-lock.ts');
+  await writeLock(home, at, lock);
 }
 
 function nextStep({ name, entry }: ServerSpec): string {

@@ -1,10 +1,8 @@
 /** Describes a tool's arguments from its JSON Schema: types, choices, defaults and limits. */
 
-import { followPointer } from '../catalog/schemas/pointer.ts';
+import { propertiesOf, requiredOf, resolvedSchema, type Schema } from '../catalog/schemas/object-members.ts';
 import { isRecord } from '../lib/json.ts';
 import { clean, oneLine } from '../policy/clean.ts';
-
-export type Schema = Readonly<Record<string, unknown>>;
 
 /** One argument, or one member of an argument that is an object. */
 export interface ArgumentText {
@@ -17,7 +15,6 @@ export interface ArgumentText {
 
 /** Maximum depth of members shown; `--json` has the whole schema. */
 const MAX_DEPTH = 3;
-const MAX_REFERENCES = 8;
 const MAX_CHOICES = 20;
 const MAX_VALUE_CHARS = 80;
 
@@ -26,7 +23,7 @@ export function argumentTexts(schema: Schema, root: Schema = schema, depth = 0):
   if (depth === MAX_DEPTH) return [];
   const required = requiredOf(schema, root);
   return Object.entries(propertiesOf(schema, root)).map(([name, property]): ArgumentText => {
-    const own = resolved(property, root);
+    const own = resolvedSchema(property, root);
     const facts = [
       typeText(own, root),
       ...(required.has(name) ? ['required'] : []),
@@ -51,39 +48,9 @@ export function argumentNames(schema: Schema): string {
     .join(' ');
 }
 
-/** Returns the properties of an object, including those from `allOf`. */
-export function propertiesOf(schema: Schema, root: Schema): Schema {
-  const all = partsOf(schema, root).map(({ properties }) => (isRecord(properties) ? properties : {}));
-  return Object.assign(Object.create(null), ...all);
-}
-
-export function requiredOf(schema: Schema, root: Schema): ReadonlySet<string> {
-  const lists = partsOf(schema, root).map(({ required }) => (Array.isArray(required) ? required : []));
-  return new Set(lists.flat().filter((name) => typeof name === 'string'));
-}
-
-/** Resolves references within the same document; {} for one without a target. */
-export function resolved(schema: unknown, root: Schema): Schema {
-  let at = schema;
-  for (let left = MAX_REFERENCES; left > 0; left--) {
-    if (!isRecord(at)) return {};
-    const { $ref, ...rest } = at;
-    if (typeof $ref !== 'string') return at;
-    const target = followPointer(root, $ref)?.target;
-    // Keys next to a reference describe this use of its target.
-    at = isRecord(target) ? { ...target, ...rest } : rest;
-  }
-  return {};
-}
-
-function partsOf(schema: Schema, root: Schema): readonly Schema[] {
-  const { allOf } = schema;
-  return [schema, ...(Array.isArray(allOf) ? allOf.map((part) => resolved(part, root)) : [])];
-}
-
 /** Returns the object whose members are shown for an argument: itself, or the items of its list. */
 function memberSchema(schema: Schema, root: Schema): Schema {
-  return schema['items'] === undefined ? schema : resolved(schema['items'], root);
+  return schema['items'] === undefined ? schema : resolvedSchema(schema['items'], root);
 }
 
 /** `string`, `integer[]`, `"a" | "b"`, `string | null`; empty if anything is accepted. */
@@ -94,7 +61,7 @@ function typeText(schema: Schema, root: Schema, depth = 0): string {
   if (Array.isArray(values)) return choices(values.map(valueText));
   const branches = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
   if (branches !== undefined && type === undefined) {
-    const each = branches.map((branch) => typeText(resolved(branch, root), root, depth + 1));
+    const each = branches.map((branch) => typeText(resolvedSchema(branch, root), root, depth + 1));
     return choices([...new Set(each.map((text) => (text === '' ? 'any' : text)))]);
   }
   const types = (Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string');
@@ -104,7 +71,7 @@ function typeText(schema: Schema, root: Schema, depth = 0): string {
 }
 
 function listText(items: unknown, root: Schema, depth: number): string {
-  const text = typeText(resolved(items, root), root, depth + 1);
+  const text = typeText(resolvedSchema(items, root), root, depth + 1);
   if (text === '') return 'array';
   return text.includes(' ') ? `(${text})[]` : `${text}[]`;
 }

@@ -10,6 +10,7 @@ import { allowsDaemon } from '../daemon/protocol/daemon-use.ts';
 import type { HeadStart } from '../host/head-start.ts';
 import type { Host } from '../host/host.ts';
 import type { ServerReport } from '../host/host-report.ts';
+import { joinArgv } from '../lib/argv.ts';
 import { sentences } from '../lib/sentences.ts';
 import { aborted } from '../lib/waits.ts';
 import { oneLine } from '../policy/clean.ts';
@@ -17,10 +18,9 @@ import { loadEffective } from '../policy/effective.ts';
 import { isUnapproved, needsConsent } from '../policy/needs-consent.ts';
 import type { PinNews } from '../policy/pins-news.ts';
 import { SERVED_SESSIONS } from '../serve/served-host.ts';
-import { joinArgv } from './argv.ts';
+import { findServer } from '../setup/known-server.ts';
 import type { Context } from './cli-command.ts';
 import { trustDecisions } from './config-report.ts';
-import { findServer } from './known-server.ts';
 import type { Output } from './output.ts';
 import { noteConcerning, noteProblems } from './problems.ts';
 import { whileConnecting } from './progress-line.ts';
@@ -53,6 +53,7 @@ export type CommandHost = Pick<
   | 'call'
   | 'close'
   | 'connect'
+  | 'cost'
   | 'credentialPlace'
   | 'details'
   | 'find'

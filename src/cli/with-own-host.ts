@@ -9,7 +9,10 @@ import { servedWorkspace, workspaceList } from '../workspace/workspace-entry.ts'
 import type { Context } from './cli-command.ts';
 
 export interface OwnHostOptions
-  extends Pick<HostOptions, 'approve' | 'elicit' | 'sample' | 'roots' | 'sessions' | 'model'> {
+  extends Pick<
+    HostOptions,
+    'approve' | 'elicit' | 'sample' | 'roots' | 'sessions' | 'model' | 'sharedCounters' | 'credentials'
+  > {
   /** Whether the built-in server for files, search and git is used; undefined: only if config.json enables it. */
   readonly workspace: boolean | undefined;
 }

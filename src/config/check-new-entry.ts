@@ -29,6 +29,7 @@ export function checkNewEntry(
     {
       server: name,
       hint: worst?.hint ?? 'Nothing was written; correct the entry and try again.',
+      detail: worst === undefined ? {} : { place: { path: worst.path.map(String) } },
     },
   );
 }

@@ -9,6 +9,7 @@ import { isRecord } from '../lib/json.ts';
 import type {
   Budget,
   ClientSetting,
+  DefinitionsSetting,
   EntryBase,
   InputDefinition,
   Limits,
@@ -54,6 +55,7 @@ import {
   DEFAULT_NPX_CHECK_MS,
   STARTED_DAEMON_IDLE_MS,
 } from './limits.ts';
+import { AGE_PATTERN } from './min-age.ts';
 import { hasConditions, meantPath, type ParsedRule, parseRule } from './rule-syntax.ts';
 import { TYPE_SPELLINGS, type TypeSpelling, transportTypes } from './transport-kinds.ts';
 
@@ -72,6 +74,7 @@ const headerValue = pattern('a string without line breaks', '^[^\\0\\r\\n]*$');
 const approval = oneOf('approve', 'auto', 'writes', 'prompt');
 const globs = list(word, 'tool names or globs');
 const time = positive(MAX_TIME_MS);
+const age = pattern('a number and m, h, d or w, such as "3d"', AGE_PATTERN);
 
 /** A rule of `permissions`. An invalid one is reported and kept: in `ask` and `deny` it still applies to its tools. */
 function rule(effect: keyof Permissions): Kind<string> {
@@ -260,6 +263,16 @@ export const STDIO_KEYS: Keys<StdioMembers> = keys<StdioMembers>({
     default: 'a private folder',
   },
   ...LAUNCHER_ROWS,
+  minAge: {
+    kind: age,
+    description: 'Lock only versions that were published at least this long ago, such as "3d"; see lock.md.',
+    default: 'the setting `minAge`',
+  },
+  installScripts: {
+    kind: flag,
+    description: 'Run the install scripts of its locked packages when they are installed; see lock.md.',
+    default: 'false',
+  },
 });
 
 /** Keys that apply only to a remote server. */
@@ -465,6 +478,8 @@ const toolSearchMode: Kind<ToolSearchSetting> = either(
   pattern<'auto' | `auto:${number}`>('"auto" or "auto:<percent>"', '^auto(:\\d{1,3})?$'),
 );
 
+const definitionForm: Kind<DefinitionsSetting> = oneOf('full', 'compact');
+
 /** The keys of rules for calls. */
 export const RULE_KEYS: Keys<Permissions> = keys<Permissions>({
   allow: { kind: rules('allow'), description: 'Calls of your own servers that are never asked about.' },
@@ -506,6 +521,11 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
     ),
     description: 'Whether its clients find tools by search, and which are always listed.',
     default: '`toolSearch`',
+  },
+  definitions: {
+    kind: definitionForm,
+    description: 'How tools are listed for its clients, as `definitions`.',
+    default: '`definitions`',
   },
   budgets: { kind: list(budget, 'budgets'), description: 'How much each of its clients may call.' },
   model: { kind: word, description: 'The model, as `chat --model` takes it.' },
@@ -568,15 +588,52 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     kind: BUDGETS,
     description: 'Limits on calls and on tokens of results, for all clients together; see calls.md.',
   },
+  cluster: {
+    kind: object(
+      keys<NonNullable<Settings['cluster']>>({
+        onLost: {
+          kind: oneOf('local', 'refuse'),
+          description:
+            'What happens to calls with a budget while Redis is away: counted against the share of each replica, or refused.',
+          default: '"local"',
+        },
+      }),
+    ),
+    description: 'Replicas with `serve --cluster`; see scaling.md.',
+  },
   toolSearch: {
     kind: toolSearchMode,
     description: 'Whether tools are found by search instead of being listed.',
     default: '"auto"',
   },
+  definitions: {
+    kind: definitionForm,
+    description:
+      'How tools are listed for models: "compact" has the first sentence of each description, and schemas without descriptions.',
+    default: '"full"',
+  },
+  minAge: {
+    kind: age,
+    description:
+      'Lock only versions that were published at least this long ago, such as "3d"; an entry can have its own.',
+    default: 'any age',
+  },
+  deduplicate: {
+    kind: flag,
+    description:
+      'Whether a session of the gateway gets a reference in place of a result that it has already; see results.md.',
+    default: 'false',
+  },
   searchLearning: {
     kind: flag,
     description:
       'Whether tool search learns from what was called after it, on this machine only (default true).',
+    default: 'true',
+  },
+  history: {
+    kind: flag,
+    description:
+      'Whether calls are kept with their values for the page, for 7 days, in `history` in the home (default true).',
     default: 'true',
   },
   firstListWaitMs: {

@@ -23,6 +23,8 @@ export interface Document {
   readonly text: string;
   /** Undefined if the file does not exist, is empty or is invalid. */
   readonly value: unknown;
+  /** Present if the file exists and has no text: another program may be about to write it. */
+  readonly isEmpty?: true;
   readonly problems: readonly Problem[];
 }
 
@@ -45,7 +47,7 @@ export async function parseDocument(file: string, source: string): Promise<Docum
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   // A file that is too large to read must not be edited either.
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) return broken(file, { file, message: TOO_LARGE });
-  if (text.trim() === '') return { file, text, value: undefined, problems: [] };
+  if (text.trim() === '') return { file, text, value: undefined, isEmpty: true, problems: [] };
   const plain = parseJson(text);
   if (plain !== undefined && keysIn(plain) === countKeys(text)) {
     return { file, text, value: plain, problems: [] };
@@ -95,6 +97,11 @@ export async function locateFaults(document: Document, faults: readonly EntryFau
   if (more > 0)
     problems.push({ file: document.file, message: `${more} more problems of this file are not shown` });
   return problems;
+}
+
+/** Returns the position of a problem as editors open it: `file:line:column`. */
+export function placeText({ file, line, column }: Pick<Problem, 'file' | 'line' | 'column'>): string {
+  return [file, line, column].filter((part) => part !== undefined).join(':');
 }
 
 /** Converts a fault to a problem without a position. */

@@ -2,6 +2,7 @@
 
 import type { HeadersFunction } from './given-entry.ts';
 import type { InProcessFactory, InProcessServer } from './in-process.ts';
+import type { ServerLock } from './lock-file.ts';
 import type { Scope } from './scopes.ts';
 
 export type Approval = 'approve' | 'auto' | 'writes' | 'prompt';
@@ -21,6 +22,14 @@ export interface LauncherSettings {
   readonly directStart?: boolean;
   /** How long the version of a package is used before the registry is asked again; 0: before every start. */
   readonly npxCheckMs?: number;
+}
+
+/** How the package of an entry is locked. */
+export interface LockSettings {
+  /** Versions younger than this are not locked: a number and m, h, d or w. */
+  readonly minAge?: string;
+  /** True: the install scripts of its locked packages run when they are installed. */
+  readonly installScripts?: boolean;
 }
 
 export interface ToolSettings {
@@ -46,7 +55,7 @@ export interface EntryBase extends Limits {
 }
 
 /** An entry of a server that is started as a process. */
-export interface StdioEntry extends EntryBase, LauncherSettings {
+export interface StdioEntry extends EntryBase, LauncherSettings, LockSettings {
   readonly type?: 'stdio';
   readonly command: string;
   readonly args?: readonly string[];
@@ -188,6 +197,8 @@ export interface ServerSpec {
   readonly switchedIn?: string;
   /** Part of Plugboard itself: used only if no other entry has its name. */
   readonly builtIn?: true;
+  /** The packages that it is locked to; absent if it is not locked. */
+  readonly lock?: ServerLock;
 }
 
 /** A plugin in `config.json`. */
@@ -272,6 +283,9 @@ export interface AgentProfile {
 
 export type ToolSearchSetting = boolean | 'auto' | `auto:${number}`;
 
+/** How definitions of tools are listed for models. */
+export type DefinitionsSetting = 'full' | 'compact';
+
 /** How the clients of a profile find tools. */
 export interface ProfileSearch {
   readonly mode?: ToolSearchSetting;
@@ -288,6 +302,7 @@ export interface Profile extends AgentProfile {
   readonly rules?: Permissions;
   readonly approvals?: 'client' | 'enforce';
   readonly search?: ToolSearchSetting | ProfileSearch;
+  readonly definitions?: DefinitionsSetting;
   readonly budgets?: readonly Budget[];
 }
 
@@ -309,9 +324,18 @@ export interface Settings {
   readonly permissions?: Permissions;
   /** Limits for all clients together. */
   readonly budgets?: readonly Budget[];
+  /** Settings of replicas with `serve --cluster`. */
+  readonly cluster?: { readonly onLost?: 'local' | 'refuse' };
   readonly toolSearch?: ToolSearchSetting;
+  readonly definitions?: DefinitionsSetting;
+  /** Versions younger than this are not locked: a number and m, h, d or w. */
+  readonly minAge?: string;
+  /** Whether clients of the gateway get references in place of results that they have; default false. */
+  readonly deduplicate?: boolean;
   /** Whether searches learn from the tools that are called after them; default true. */
   readonly searchLearning?: boolean;
+  /** Whether calls are kept with their values, for the page; default true. */
+  readonly history?: boolean;
   /** How long lists wait for servers that are contacted for the first time. */
   readonly firstListWaitMs?: number;
   readonly naming?: 'mcp__' | 'short' | 'plain';

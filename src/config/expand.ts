@@ -171,7 +171,11 @@ function unset(variable: string, { server, key }: Place): PlugboardError {
   return new PlugboardError(
     'CONFIG_INVALID',
     `Server "${server}" needs the environment variable ${variable} (in "${key}"), and it is not set`,
-    { server, hint: `Set ${variable}, or ${instead}` },
+    {
+      server,
+      hint: `Set ${variable}, or ${instead}`,
+      detail: { missing: { kind: 'variable', name: variable } },
+    },
   );
 }
 
@@ -187,6 +191,7 @@ function unanswered(id: string, { server, key, questions }: Place): PlugboardErr
         commands: `${why}Set it once: plugboard input set ${shellWord(id)}`,
         library: `${why}Give createHost an "input" function that asks for it.`,
       },
+      detail: { missing: { kind: 'input', name: id } },
     },
   );
 }

@@ -15,6 +15,8 @@ export interface Home {
   readonly outputs: string;
   readonly audit: string;
   readonly run: string;
+  /** Packages of locked servers. */
+  readonly store: string;
   /** One log for each server. */
   readonly logs: string;
   /** Working folders of servers that do not run in a project, one for each. */
@@ -34,6 +36,7 @@ export function homeAt(dir: string): Home {
     outputs: join(dir, 'outputs'),
     audit: join(dir, 'audit.jsonl'),
     run: join(dir, 'run'),
+    store: join(dir, 'store'),
     logs: join(dir, 'logs'),
     folders: join(dir, 'folders'),
     isNone: false,

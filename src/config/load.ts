@@ -9,6 +9,7 @@ import type { Config, InputQuestion, Problem, ServerEntry, ServerSpec, Settings 
 import { type Fault, fatalFault, noEffect, reportTypo } from './fault.ts';
 import { findProjectRoot, type Home } from './home.ts';
 import { parseInputs, withQuestions } from './inputs.ts';
+import { LOCK_FILE, withLocks } from './lock-file.ts';
 import { type Managed, readManaged } from './managed.ts';
 import { mergeSpecs } from './merge-specs.ts';
 import { type EntryFault, givenSpec, parseServers, parseSettings, type Source } from './parse.ts';
@@ -48,7 +49,7 @@ export interface LoadedConfig extends Config {
   readonly managed: Managed;
   /** The questions for values that are not stored in a file. */
   readonly inputs: readonly InputQuestion[];
-  /** Files that exist but could not be read or parsed: their content is ignored. */
+  /** Files that exist but could not be read or parsed, or are empty: their content is unknown. */
   readonly unreadable: readonly string[];
 }
 
@@ -77,7 +78,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const ownFiles = isRead ? [options.home.config] : [];
   const [managed, [own], shared] = await Promise.all([
     readManaged(projectRoot),
-    Promise.all(ownFiles.map((file) => readDocument(file))),
+    Promise.all(ownFiles.map((file) => readDocument(file).then(withoutEmpty))),
     Promise.all(projectFiles.map((file) => readDocument(file))),
   ]);
 
@@ -99,16 +100,23 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   }
   const inputs = parts.flatMap((part) => part.inputs ?? []);
   const switches: Switches = person?.switches ?? new Map();
-  const all = parts.flatMap((part) => part.servers.map((spec) => withQuestions(spec, inputs)));
+  const unlocked = parts.flatMap((part) => part.servers.map((spec) => withQuestions(spec, inputs)));
+  const { specs: all, problems: inLocks } = await withLocks(unlocked, options.home);
   return {
     ...mergeSpecs(all.map((spec) => withSwitch(spec, switches, options.home.config))),
     settings: person?.settings ?? {},
-    problems: parts.flatMap((part) => part.problems),
-    files: [...ownFiles, ...projectFiles, ...managed.files, ...plugins.flatMap((plugin) => plugin.files)],
+    problems: [...parts.flatMap((part) => part.problems), ...inLocks],
+    files: [
+      ...ownFiles,
+      ...projectFiles,
+      ...[...ownFiles, ...projectFiles].map((file) => join(dirname(file), LOCK_FILE)),
+      ...managed.files,
+      ...plugins.flatMap((plugin) => plugin.files),
+    ],
     managed,
     inputs,
     unreadable: [
-      ...[own, ...shared].flatMap((document) => (document && isBroken(document) ? [document.file] : [])),
+      ...[own, ...shared].flatMap((document) => (document && isUnfinished(document) ? [document.file] : [])),
       ...plugins.flatMap((plugin) => plugin.unreadable),
     ],
     projectRoot,
@@ -129,6 +137,21 @@ async function pluginsOf(
 function isBroken({ value, problems }: Document): boolean {
   return value === undefined && problems.length > 0;
 }
+
+/** True for a file whose content is unknown; editors empty a file before they write it. */
+function isUnfinished(document: Document): boolean {
+  return document.isEmpty === true || isBroken(document);
+}
+
+/** Reports an empty `config.json`: its rules and profiles are lost, and a new one has at least `{}`. */
+function withoutEmpty(document: Document): Document {
+  if (document.isEmpty !== true) return document;
+  const { file } = document;
+  const problem = { file, line: 1, column: 1, message: 'The file is empty', hint: EMPTY_HINT };
+  return { ...document, problems: [problem] };
+}
+
+const EMPTY_HINT = 'Restore its content, or write {} for a configuration without servers and rules.';
 
 /** Returns the folders from `from` up to the root, nearest first. */
 function foldersUpward(from: string, root: string): string[] {

@@ -57,6 +57,8 @@ export interface Managed {
   /** Undefined: all are allowed. Empty: none. */
   readonly allowed?: readonly ManagedRule[];
   readonly denied: readonly ManagedRule[];
+  /** True: only locked packages and the administrator's own programs may run. */
+  readonly lockedOnly?: true;
   readonly problems: readonly Problem[];
   /** The files that were looked for, present or not. */
   readonly files: readonly string[];
@@ -84,6 +86,7 @@ export async function readManaged(baseDir: string, folder: string = managedFolde
     policyFile,
     ...(policy.allowed === undefined ? {} : { allowed: policy.allowed }),
     denied: policy.denied,
+    ...(policy.lockedOnly === true ? { lockedOnly: true } : {}),
     problems: [...servers.problems, ...policy.problems],
     files: [serversFile, policyFile],
   };
@@ -120,10 +123,18 @@ async function readExclusive(file: string, baseDir: string): Promise<Exclusive> 
   };
 }
 
+const POLICY_KEYS: ReadonlySet<string> = new Set([
+  'allowedServers',
+  'deniedServers',
+  'lockedOnly',
+  '$schema',
+]);
+
 interface Policy {
   readonly closed?: string;
   readonly allowed?: readonly ManagedRule[];
   readonly denied: readonly ManagedRule[];
+  readonly lockedOnly?: boolean;
   readonly problems: readonly Problem[];
 }
 
@@ -141,17 +152,16 @@ async function readPolicy(file: string): Promise<Policy> {
   if (fault !== undefined) return closed(fault);
   if (twice !== undefined) return closed(`${file} is broken, so nothing may run: ${twice.message}`);
   const value = document.value as JsonObject; // checked by `faultOf`
-  const unknown = Object.keys(value).find(
-    (key) =>
-      key !== 'allowedServers' && key !== 'deniedServers' && key !== '$schema' && !key.startsWith('x-'),
-  );
+  const unknown = Object.keys(value).find((key) => !POLICY_KEYS.has(key) && !key.startsWith('x-'));
   // A misspelt deny list must not be ignored.
   if (unknown !== undefined) return closed(broken(file, `${JSON.stringify(unknown)} is not known`));
   const allowed = rulesOf('allowedServers', value['allowedServers']);
   const denied = rulesOf('deniedServers', value['deniedServers'] ?? []);
   if (typeof allowed === 'string') return closed(broken(file, allowed));
   if (typeof denied === 'string') return closed(broken(file, denied));
-  return { ...(allowed === undefined ? {} : { allowed }), denied: denied ?? [], problems: [] };
+  const { lockedOnly = false } = value;
+  if (typeof lockedOnly !== 'boolean') return closed(broken(file, '"lockedOnly" must be true or false'));
+  return { ...(allowed === undefined ? {} : { allowed }), denied: denied ?? [], lockedOnly, problems: [] };
 }
 
 /** Returns `absent` if the file does not exist, or a sentence if it blocks everything. */

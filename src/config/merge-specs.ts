@@ -57,20 +57,29 @@ function rank({ scope, builtIn }: ServerSpec): number {
 
 /**
  * Returns the new configuration, with the previous servers of files that cannot be read now. A half-saved file must not
- * stop servers, nor remove the rules of `permissions`.
+ * stop servers. `config.json` also has rules, profiles, plugins and switches of other entries: while it cannot be read,
+ * everything but managed settings is kept as it was.
  */
 export function keepUnreadable(before: LoadedConfig, now: LoadedConfig): LoadedConfig {
   if (now.unreadable.length === 0) return now;
-  const isLost = ({ file }: ServerSpec): boolean => file !== undefined && now.unreadable.includes(file);
-  const kept = allSpecs(before).filter(isLost);
   const [own] = now.files;
+  const isKept = own !== undefined && now.unreadable.includes(own) && !before.unreadable.includes(own);
+  const isManaged = ({ scope }: ServerSpec): boolean => scope === 'managed';
+  const isLost = (spec: ServerSpec): boolean =>
+    isKept ? !isManaged(spec) : spec.file !== undefined && now.unreadable.includes(spec.file);
+  const kept = allSpecs(before).filter(isLost);
+  const read = isKept ? allSpecs(now).filter(isManaged) : allSpecs(now);
+  const files = isKept ? [...new Set([...now.files, ...before.files])] : now.files;
   // The nearer file keeps its precedence.
-  const nearness = ({ file }: ServerSpec): number => (file === undefined ? -1 : now.files.indexOf(file));
-  const all = [...allSpecs(now), ...kept].toSorted((a, b) => nearness(a) - nearness(b));
+  const nearness = ({ file }: ServerSpec): number => (file === undefined ? -1 : files.indexOf(file));
+  const all = [...read, ...kept].toSorted((a, b) => nearness(a) - nearness(b));
   return {
     ...now,
     ...mergeSpecs(all),
-    inputs: own !== undefined && now.unreadable.includes(own) ? before.inputs : now.inputs,
-    settings: own !== undefined && now.unreadable.includes(own) ? before.settings : now.settings,
+    files,
+    // The content of the others is known: it is the previous one.
+    unreadable: now.unreadable.filter((file) => before.unreadable.includes(file)),
+    inputs: isKept ? before.inputs : now.inputs,
+    settings: isKept ? before.settings : now.settings,
   };
 }

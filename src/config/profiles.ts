@@ -132,13 +132,20 @@ function checkClients(settings: Settings, report: (fault: Fault) => void): Reado
   return refused;
 }
 
+/** Keys that people expect in a profile or client, with the reason why there are none. */
+const NOT_KEYS: ReadonlyMap<string, string> = new Map([
+  ['manage', 'Remove it: a token that calls tools never manages. Run plugboard dashboard to manage.'],
+  ['accounts', 'Remove it: clients share the logins of servers.'],
+]);
+
 /** Returns a fault for each unknown key: a misspelt restriction must not mean "everything". */
 function unknownKeys(value: object, known: AnyKeys, path: JsonPath): readonly Fault[] {
   return Object.keys(value).flatMap((key) => {
     if (known.has(key) || key.startsWith('x-')) return [];
     const message = `${showPath([...path, key])} is not a known key, so clients with it are refused`;
     const [near] = nearest(key, known.keys());
-    const hint = near === undefined ? 'Remove it.' : `Did you mean ${JSON.stringify(near)}?`;
+    const hint =
+      NOT_KEYS.get(key) ?? (near === undefined ? 'Remove it.' : `Did you mean ${JSON.stringify(near)}?`);
     return [fatalFault([...path, key], message, hint, 'key')];
   });
 }

@@ -119,8 +119,8 @@ function isStill({ identity, connection }: Member, admitted: Admitted): boolean 
  * Identifies a running server: everything it was started from, and its permissions. A change replaces the connection.
  */
 function identityOf({ spec, initial }: Admitted): string {
-  const { scope, file = null, baseDir, raw, entry, questions = null } = spec;
+  const { scope, file = null, baseDir, raw, entry, questions = null, lock = null } = spec;
   // An in-process server is the same object after each reload.
   const plain = isInProcess(entry) ? null : entry;
-  return canonicalJson([scope, file, baseDir, raw, plain, questions, initial.status]);
+  return canonicalJson([scope, file, baseDir, raw, plain, questions, lock, initial.status]);
 }

@@ -1,9 +1,11 @@
 /** Checks of the configuration: problems in its files, and duplicate servers. */
 
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { isInProcess, isRemote, type ServerEntry } from '../config/entry.ts';
 import type { FoundServer } from '../config/import/find.ts';
 import { IN_THIS_PROCESS } from '../config/in-process.ts';
+import { LOCK_FILE } from '../config/lock-file.ts';
 import { parseServers } from '../config/parse.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { counted } from '../lib/counted.ts';
@@ -23,7 +25,7 @@ export function checkConfiguration({ config }: Pick<DoctorContext, 'config'>): C
     };
   });
   if (checks.length > 0) return checks;
-  const there = config.files.filter((file) => existsSync(file));
+  const there = config.files.filter((file) => basename(file) !== LOCK_FILE && existsSync(file));
   const servers = counted(config.servers.length, 'server');
   if (there.length > 0) return [{ id: 'config', ok: true, message: `${servers} in ${there.join(', ')}` }];
   return [

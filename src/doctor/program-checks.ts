@@ -2,8 +2,11 @@
 
 import { statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { isStdio } from '../config/entry.ts';
+import { isStdio, type ServerSpec, type StdioEntry } from '../config/entry.ts';
+import { usableLock } from '../config/lock-file.ts';
+import { counted } from '../lib/counted.ts';
 import { isExecutable } from '../lib/find-program.ts';
+import { shellWord } from '../lib/shell-word.ts';
 import { serverEnvironment } from '../transport/server-environment.ts';
 import { chosenFolder, privateName } from '../transport/start-folder.ts';
 import type { Check, CheckedServer } from './check.ts';
@@ -84,19 +87,35 @@ export function checkVersion({ spec, entry }: CheckedServer): Check | undefined 
   const wanted = packageOf(entry.command, entry.args ?? []);
   if (wanted === undefined) return undefined;
   const base = { id: 'version', server: spec.name } as const;
+  if (spec.lock !== undefined) return { ...base, ...lockState(spec, entry) };
   if (wanted.isPinned) return { ...base, ok: true, message: `It runs ${wanted.name}` };
   return {
     ...base,
     ok: false,
     message: `${wanted.name} is not pinned to a version`,
-    hint: `Pin the version you reviewed: ${wanted.example}`,
+    hint: wanted.isNpm
+      ? `Lock the version you reviewed: plugboard lock ${shellWord(spec.name)}`
+      : `Pin the version you reviewed: ${wanted.example}`,
   };
+}
+
+/** Reports the lock of a server; its files are compared when it starts. */
+function lockState(spec: ServerSpec, entry: StdioEntry): Pick<Check, 'ok' | 'message' | 'hint'> {
+  const { lock } = spec;
+  const usable = usableLock(spec, entry);
+  if (usable !== undefined) {
+    const count = counted(Object.keys(usable.packages).length, 'package');
+    return { ok: true, message: `It is locked to ${usable.package} ${usable.version} with ${count}` };
+  }
+  const why = lock?.kind === 'invalid' ? lock.reason : 'Its lock is for another package or version';
+  return { ok: false, message: why, hint: `Lock it again: plugboard lock ${shellWord(spec.name)}` };
 }
 
 interface Wanted {
   readonly name: string;
   readonly isPinned: boolean;
   readonly example: string;
+  readonly isNpm: boolean;
 }
 
 /** Returns the package that a launcher would download; undefined for other programs and for local files. */
@@ -112,10 +131,10 @@ function packageOf(command: string, args: readonly string[]): Wanted | undefined
   if (name === undefined || /^[./~]|^(?:file|https?|git\+|git@)/.test(name)) return undefined;
   if (NPM[launcher] === undefined) {
     const isPinned = /(?:==|@)\d/.test(name);
-    return { name, isPinned, example: `${name.replace(/@latest$/, '')}@<version>` };
+    return { name, isPinned, example: `${name.replace(/@latest$/, '')}@<version>`, isNpm: false };
   }
   const isPinned = /.@v?\d+\.\d+\.\d+/.test(name);
-  return { name, isPinned, example: `${name.replace(/(.)@.*$/, '$1')}@<version>` };
+  return { name, isPinned, example: `${name.replace(/(.)@.*$/, '$1')}@<version>`, isNpm: true };
 }
 
 /** Returns the value of `-p` or `--from`, else the first argument that is not a flag. */

@@ -34,6 +34,8 @@ export interface Backend {
   checkCall?(headers: IncomingHttpHeaders, call: Params, principal: string): void;
   /** Converts an error of the work to the error that a client receives. */
   failureOf(thrown: unknown, era: Era): RpcFailure;
+  /** Called when a principal no longer has access, after its requests and sessions were ended. */
+  dismissed?(principal: string): void;
   /** Lets running work finish within a time limit, then cancels it. May be called twice. */
   close(): Promise<void>;
 }

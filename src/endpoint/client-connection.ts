@@ -84,6 +84,8 @@ export class ClientConnection {
   #subscriptions: Subscriptions | undefined;
   #notifiedLists: Set<ListKind> | undefined;
   #legacy: ClientInfo | undefined;
+  /** That of the last request. */
+  #last: ClientInfo | undefined;
   #clientInfo: unknown;
   #isReady = false;
   readonly #onReady: (() => void)[] = [];
@@ -118,9 +120,9 @@ export class ClientConnection {
     return this.#legacy?.version;
   }
 
-  /** The program of the client, as it identified itself in `initialize` or in a running request. */
+  /** The program of the client, as it identified itself in `initialize` or in its last request. */
   get agent(): Implementation | undefined {
-    return this.#legacy?.client ?? this.works().at(-1)?.clientInfo.client;
+    return this.#legacy?.client ?? this.#last?.client;
   }
 
   /** The state of a legacy client; undefined before `initialize`. */
@@ -370,6 +372,7 @@ export class ClientConnection {
       if (admission !== undefined) await admission;
       const clientInfo = modernClientInfo(method, params) ?? this.#legacy ?? NAMELESS;
       era = clientInfo.era;
+      this.#last = clientInfo;
       const { row, client } = this.#calledFor(method, era);
       if ('answer' in row) {
         const result = await row.answer(client, params, clientInfo, method);
@@ -383,11 +386,11 @@ export class ClientConnection {
       work = new Work(id, clientInfo, exchange, this.#outbound.on(exchange), toolOf(method, params));
       this.#running.add(id, work);
       const result = await this.#long(request, work);
-      return work.isCancelled
+      return work.isAbandoned
         ? this.#cancelled(id, work)
         : { jsonrpc: '2.0', id, result: decorate(row, result, clientInfo.era, this.#backend.identity) };
     } catch (thrown) {
-      return work?.isCancelled ? this.#cancelled(id, work) : this.#failed(id, thrown, era);
+      return work?.isAbandoned ? this.#cancelled(id, work) : this.#failed(id, thrown, era);
     } finally {
       if (work !== undefined) this.#done(id, work);
       else if (this.#options.stateless) this.#release();
@@ -463,7 +466,7 @@ export class ClientConnection {
     try {
       const result = await rounds.next();
       if (work.failure !== undefined) return this.#failed(id, work.failure);
-      if (work.isCancelled) return undefined;
+      if (work.isAbandoned) return undefined;
       if (result !== undefined)
         return { jsonrpc: '2.0', id, result: decorate(row, result, 'modern', identity) };
       const inputRequests = rounds.inputRequests();
@@ -472,7 +475,7 @@ export class ClientConnection {
       return { jsonrpc: '2.0', id, result: decorate(row, asked, 'modern', identity) };
     } catch (thrown) {
       if (work.failure !== undefined) return this.#failed(id, work.failure);
-      return work.isCancelled ? undefined : this.#failed(id, thrown, 'modern');
+      return work.isAbandoned ? undefined : this.#failed(id, thrown, 'modern');
     } finally {
       if (!isOwn) this.#done(id, work);
     }

@@ -79,7 +79,7 @@ export class Rounds {
 
   /** True if the work was cancelled, for example by a broken connection: a client that returns restarts it. */
   get isLost(): boolean {
-    return this.work.isCancelled && this.work.failure === undefined;
+    return this.work.isAbandoned && this.work.failure === undefined;
   }
 
   onEnd(ended: () => void): void {
@@ -204,8 +204,12 @@ export class SuspendedRequests {
   /** Answered rounds, for a client that did not receive the response and sends its answers again. */
   readonly #taken = new Map<string, SuspendedRequest>();
 
-  constructor(clock: Clock) {
+  readonly #issue: (owner: string) => string;
+
+  /** `issue`: creates an unguessable state for an owner. */
+  constructor(clock: Clock, issue: (owner: string) => string = () => crypto.randomUUID()) {
     this.#clock = clock;
+    this.#issue = issue;
   }
 
   put(rounds: Rounds, owner: string, print: string): string {
@@ -224,7 +228,7 @@ export class SuspendedRequests {
       rounds.work.cancel(full);
       throw full;
     }
-    const state = crypto.randomUUID();
+    const state = this.#issue(owner);
     const stopTimer = this.#clock.after(HOLD_MS, () => {
       this.#suspended.delete(state);
       rounds.work.cancel(new PlugboardError('TIMEOUT', 'The client did not come back with its answers'));

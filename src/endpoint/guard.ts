@@ -11,8 +11,8 @@ export function isLoopback(host: string): boolean {
 
 /** Verifies tokens issued by another party, such as an authorization server. */
 export interface TokenVerifier {
-  /** Returns the principal of a token; undefined if it is not valid here. */
-  principalOf(token: string): Promise<string | Caller | undefined>;
+  /** Returns the principal of a token, or why a valid one is refused; undefined if it is not valid here. */
+  principalOf(token: string): Promise<string | Caller | Refusal | undefined>;
   /** The path on this server of the metadata that names the issuer. */
   readonly metadataPath: string;
   /** The metadata's address as clients reach it, if known; else it is derived from the Host that they send. */

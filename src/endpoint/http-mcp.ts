@@ -6,6 +6,7 @@ import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import {
   type JsonRpcMessage,
+  messageText,
   type RequestId,
   RPC_INTERNAL_ERROR,
   RPC_INVALID_REQUEST,
@@ -15,9 +16,11 @@ import { LinkedList } from '../lib/linked-list.ts';
 import type { Backend } from './backend.ts';
 import { ClientConnection } from './client-connection.ts';
 import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.ts';
+import { passOn } from './forwarding.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
-import { type Body, readBody } from './request-body.ts';
+import type { ForwardedRequest, HandleKind, McpRequest, McpResponse, Peer, Replicas } from './replicas.ts';
+import { type Body, parsedBody, readBody, readBytes } from './request-body.ts';
 import { callOfEvent, endWith, HttpExchange, type HttpExchangeOptions } from './response-stream.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import type { SessionRecords } from './session-records.ts';
@@ -31,14 +34,27 @@ const RPC_SESSION_NOT_FOUND = -32001;
 const ABANDONED_MS = 60_000;
 const SWEEP_MS = 5_000;
 const NO_PARAMS: Params = {};
+const NO_BODY: Buffer = Buffer.alloc(0);
+/** How often a request is sent to the owner of its session, while sessions move. */
+const MAX_ATTEMPTS = 4;
+/** The addresses of results that were too long for a model. */
+export const OUTPUT_PREFIX = 'plugboard://output/';
 /** After this many sweeps without a write, a keep-alive is sent to a waiting client. */
 const QUIET_SWEEPS = 3;
 
 /** One request of an authenticated client. */
 interface Incoming {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: McpRequest;
+  readonly response: McpResponse;
   readonly principal: string;
+  /** The response to the client; undefined if another process forwarded the request. */
+  readonly direct: ServerResponse | undefined;
+}
+
+/** The other processes, and the text that session ids of a principal are sealed for. */
+export interface EndpointReplicas {
+  readonly replicas: Replicas;
+  readonly holderOf: (principal: string) => string;
 }
 
 /** Undefined: the request names no session. */
@@ -51,16 +67,22 @@ export class McpEndpoint {
   readonly #sweeper: NodeJS.Timeout;
   readonly #droppedAlone = (exchange: HttpExchange): void => this.#dropped(exchange, undefined);
 
+  readonly #others: EndpointReplicas | undefined;
+
   /** `records`: the storage for legacy sessions across processes; undefined: memory only. */
-  constructor(backend: Backend, records?: SessionRecords) {
+  constructor(backend: Backend, records?: SessionRecords, others?: EndpointReplicas) {
     this.#backend = backend;
+    this.#others = others;
+    others?.replicas.accept((request, response) => this.#forwarded(request, response));
+    others?.replicas.onLapsed(() => void this.#sessions.recordAll());
     this.#sessions = new HttpSessions(backend, records);
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
 
   handle(request: IncomingMessage, response: ServerResponse, principal: string): void {
-    const incoming = { request, response, principal };
+    const incoming = { request, response, principal, direct: response };
+    if (this.#others !== undefined && this.#isElsewhere(incoming, request, this.#others)) return;
     switch (request.method) {
       case 'POST':
         if (isJson(request.headers['content-type'] ?? '')) {
@@ -79,10 +101,110 @@ export class McpEndpoint {
     }
   }
 
-  /** Ends the sessions, streams and requests of one principal. */
-  dismiss(principal: string): void {
+  /** Passes a request of a session that another process has to that process. */
+  #isElsewhere(
+    incoming: Incoming,
+    request: IncomingMessage,
+    { replicas, holderOf }: EndpointReplicas,
+  ): boolean {
+    const { [SESSION_HEADER]: id } = request.headers;
+    if (typeof id !== 'string' || this.#sessions.has(id)) return false;
+    const place = replicas.placeOf('session', id, holderOf(incoming.principal));
+    if (typeof place === 'string') return false;
+    const { method } = request;
+    if (method === 'POST')
+      readBytes(request, (body) => {
+        if (body === undefined) this.#posted(incoming, { status: 413 });
+        else this.#toOwner(incoming, id, place, body);
+      });
+    else if (method === 'GET' || method === 'DELETE') this.#toOwner(incoming, id, place, NO_BODY);
+    else return false;
+    return true;
+  }
+
+  #toOwner(incoming: Incoming, id: string, peer: Peer, body: Buffer, attempt = 1): void {
+    const { direct, principal } = incoming;
+    if (this.#others === undefined || direct === undefined) return;
+    const { replicas, holderOf } = this.#others;
+    const repeat = async (): Promise<void> => {
+      const place = attempt < MAX_ATTEMPTS ? await replicas.locate(id, holderOf(principal)) : 'unreachable';
+      if (direct.destroyed) return;
+      if (place === 'unreachable') {
+        direct.setHeader('retry-after', '1');
+        refuse(direct, 503, 'The replica that has this session cannot be reached');
+      } else if (place === 'unknown') sessionGone(direct, null);
+      else if (place === 'here') this.#handleRead(incoming, body);
+      else this.#toOwner(incoming, id, place, body, attempt + 1);
+    };
+    passOn(
+      replicas,
+      peer,
+      { ...incoming, response: direct, body },
+      { repeat: () => void repeat(), lost: (request) => this.#lost(request) },
+    );
+  }
+
+  #lost(id: RequestId): JsonRpcMessage {
+    const lost = new PlugboardError(
+      'CONNECTION_LOST',
+      'The replica that ran this request stopped before its answer',
+      { hint: 'It may have run. Check before you send it again.' },
+    );
+    const error = this.#backend.failureOf(lost, 'legacy').toJSON();
+    return { jsonrpc: '2.0', id, error };
+  }
+
+  /** Handles a request that another process forwarded. */
+  #forwarded({ method, headers, principal, body }: ForwardedRequest, response: McpResponse): void {
+    this.#handleRead(
+      { request: { method, headers }, response, principal, direct: undefined },
+      Buffer.from(body),
+    );
+  }
+
+  /** Handles a request whose body was read. */
+  #handleRead(incoming: Incoming, body: Buffer): void {
+    switch (incoming.request.method) {
+      case 'POST':
+        this.#posted(incoming, parsedBody(body));
+        break;
+      case 'GET':
+        this.#listen(incoming);
+        break;
+      default:
+        this.#delete(incoming);
+    }
+  }
+
+  /** Passes a request about work that another process holds to that process. */
+  #isHeldElsewhere(incoming: Incoming, id: RequestId, method: string, params: Params): boolean {
+    const { direct, principal } = incoming;
+    if (this.#others === undefined || direct === undefined) return false;
+    const { replicas } = this.#others;
+    const handle = handleOf(params);
+    if (handle === undefined) return false;
+    const place = replicas.placeOf(handle.kind, handle.text, principal);
+    if (typeof place === 'string') return false;
+    const answerLost = (): void => endWith(direct, 200, messageText(this.#lost(id)));
+    passOn(
+      replicas,
+      place,
+      {
+        ...incoming,
+        response: direct,
+        body: Buffer.from(messageText({ jsonrpc: '2.0', id, method, params })),
+      },
+      { repeat: answerLost, lost: (request) => this.#lost(request) },
+    );
+    return true;
+  }
+
+  /** Ends the sessions and streams of one principal; its requests are answered with the reason. */
+  dismiss(principal: string, reason: PlugboardError): void {
+    const error = this.#backend.failureOf(reason, 'legacy').toJSON();
+    for (const exchange of this.#open.items())
+      if (exchange.principal === principal) exchange.dismiss(error, reason);
     this.#sessions.dismiss(principal);
-    for (const exchange of this.#open.items()) if (exchange.principal === principal) exchange.destroy();
   }
 
   async close(): Promise<void> {
@@ -126,6 +248,7 @@ export class McpEndpoint {
     if (!isId(id) || typeof method !== 'string') return void response.writeHead(202).end();
     try {
       const given = isRecord(params) ? params : {};
+      if (this.#others !== undefined && this.#isHeldElsewhere(incoming, id, method, given)) return;
       checkHeaders(request.headers, method, given);
       if (method === 'tools/call') this.#backend.checkCall?.(request.headers, given, principal);
     } catch (thrown) {
@@ -133,6 +256,7 @@ export class McpEndpoint {
       return;
     }
     const exchange = this.#exchange(incoming);
+    exchange.requests = id;
     this.#answer(exchange, this.#statelessConnection(principal).receive(frame, exchange), (answer) =>
       statusOf(answer, method),
     );
@@ -157,6 +281,7 @@ export class McpEndpoint {
         return;
       }
       const exchange = this.#exchange(incoming, { headers: { [SESSION_HEADER]: session.id } });
+      exchange.requests = frame['id'];
       const answer = session.clientConnection.receive(frame, exchange);
       // Once a client has its session's id, the record exists.
       this.#answer(
@@ -188,6 +313,7 @@ export class McpEndpoint {
       resumable: session && id,
       onDropped: this.#onDropped(session),
     });
+    exchange.requests = id;
     session?.announceLists(exchange);
     this.#answer(exchange, clientConnection.receive(frame, exchange), always200);
   }
@@ -207,6 +333,9 @@ export class McpEndpoint {
   #receivedBatch(incoming: Incoming, frames: readonly Params[], session: HttpSession | undefined): void {
     const clientConnection = session?.clientConnection ?? this.#statelessConnection(incoming.principal);
     const exchange = this.#exchange(incoming, { onDropped: this.#onDropped(session) });
+    exchange.requests = frames.flatMap(({ id, method }) =>
+      isId(id) && typeof method === 'string' ? [id] : [],
+    );
     const parts = frames.map(
       (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
     );
@@ -343,8 +472,21 @@ export class McpEndpoint {
   }
 }
 
+/** Returns the handle that a request is about: a question that waits, a task, or a long result. */
+function handleOf({
+  requestState,
+  taskId,
+  uri,
+}: Params): { readonly kind: HandleKind; readonly text: string } | undefined {
+  if (typeof requestState === 'string') return { kind: 'state', text: requestState };
+  if (typeof taskId === 'string') return { kind: 'task', text: taskId };
+  if (typeof uri === 'string' && uri.startsWith(OUTPUT_PREFIX))
+    return { kind: 'output', text: uri.slice(OUTPUT_PREFIX.length) };
+  return undefined;
+}
+
 /** The version in the body decides; a header alone still shows which era the client assumes. */
-function isModern(request: IncomingMessage, { method, params }: Params): boolean {
+function isModern(request: McpRequest, { method, params }: Params): boolean {
   const given = isRecord(params) ? params : NO_PARAMS;
   if (isLegacyOpening(method, given)) return false;
   const meta = given['_meta'];
@@ -356,7 +498,7 @@ function isJson(contentType: string): boolean {
   return contentType === 'application/json' || /^application\/json\s*(;|$)/i.test(contentType);
 }
 
-function takesStream({ headers }: IncomingMessage): boolean {
+function takesStream({ headers }: McpRequest): boolean {
   const { accept = '' } = headers;
   return accept.includes('text/event-stream') || accept.includes('*/*');
 }
@@ -385,20 +527,20 @@ function failure(id: RequestId | null, code: number, message: string): JsonRpcMe
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-function answerFailure(response: ServerResponse, id: RequestId | null, thrown: unknown): void {
+function answerFailure(response: McpResponse, id: RequestId | null, thrown: unknown): void {
   const error =
     thrown instanceof RpcFailure ? thrown.toJSON() : { code: RPC_INTERNAL_ERROR, message: 'It failed.' };
   endWith(response, 400, JSON.stringify({ jsonrpc: '2.0', id, error }));
 }
 
 /** Responds as the protocol requires: the client has to start a new session. */
-function sessionGone(response: ServerResponse, id: unknown): void {
+function sessionGone(response: McpResponse, id: unknown): void {
   const answer = failure(isId(id) ? id : null, RPC_SESSION_NOT_FOUND, 'This session is not known here');
   endWith(response, 404, JSON.stringify(answer));
 }
 
 export function refuse(
-  response: ServerResponse,
+  response: McpResponse,
   status: number,
   message: string,
   code: number = RPC_INVALID_REQUEST,

@@ -84,6 +84,7 @@ export class HttpSession {
   /** State that waits to be written. */
   #unrecorded: InitializedClient | undefined;
   #isRemoved = false;
+  #isMoved = false;
   /** True until the client is notified that the lists may differ from those of the previous process. */
   #hasStaleLists = false;
 
@@ -128,6 +129,13 @@ export class HttpSession {
     if (this.#records === undefined || now - this.#recordedAt < TOUCH_RECORD_MS) return;
     this.#recordedAt = now;
     void this.#records.touch(this.id);
+  }
+
+  /** Writes the record again. Resolves to false if another process has continued the session. */
+  async recordAgain(): Promise<boolean> {
+    this.#record();
+    await this.#recording;
+    return !this.#isMoved;
   }
 
   /** Deletes the record. Rejects if it could not be deleted. */
@@ -179,7 +187,8 @@ export class HttpSession {
       this.#unrecorded = undefined;
       if (client === undefined || this.#isRemoved) return;
       this.#recordedAt = this.#clock.now();
-      await this.#records?.save(this.id, this.clientConnection.principal, client);
+      const isOurs = await this.#records?.save(this.id, this.clientConnection.principal, client);
+      if (isOurs === false) this.#isMoved = true;
     });
   }
 }
@@ -221,6 +230,24 @@ export class HttpSessions {
     session.lastRequestAt = this.#clock.now();
     this.#touch(session);
     return session;
+  }
+
+  has(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
+  /** The number of sessions in memory. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Writes all records again, and ends the sessions that another process has continued. */
+  async recordAll(): Promise<void> {
+    await Promise.all(
+      [...this.#sessions.values()].map(async (session) => {
+        if (!(await session.recordAgain())) this.end(session, 'another replica has continued it');
+      }),
+    );
   }
 
   /** Ends a session in this process; its record stays. */

@@ -31,7 +31,8 @@ export class LegacySse {
   constructor(backend: Backend) {
     this.#backend = backend;
     this.#sweeper = setInterval(() => {
-      for (const { response } of this.#streams.values()) response.write(': still here\n\n');
+      for (const { response } of this.#streams.values())
+        if (!response.writableEnded) response.write(': still here\n\n');
     }, KEEP_ALIVE_MS);
     this.#sweeper.unref();
   }
@@ -63,10 +64,15 @@ export class LegacySse {
     refuse(response, 405, 'HTTP+SSE does not use this method');
   }
 
-  /** Ends the streams of one principal, and their work. */
-  dismiss(principal: string): void {
-    for (const { clientConnection, response } of this.#streams.values())
-      if (clientConnection.principal === principal) response.destroy();
+  /** Ends the streams of one principal and their work; requests are answered with the reason. */
+  dismiss(principal: string, reason: PlugboardError): void {
+    const error = this.#backend.failureOf(reason, 'legacy').toJSON();
+    for (const { clientConnection, response, send } of this.#streams.values()) {
+      if (clientConnection.principal !== principal) continue;
+      for (const { id } of clientConnection.works()) send({ jsonrpc: '2.0', id, error });
+      response.end();
+      clientConnection.close(reason);
+    }
   }
 
   close(): void {
@@ -81,7 +87,7 @@ export class LegacySse {
     }
     const id = randomUUID();
     const send = (message: JsonRpcMessage): boolean => {
-      if (response.destroyed) return false;
+      if (response.destroyed || response.writableEnded) return false;
       response.write(`event: message\ndata: ${messageText(message)}\n\n`);
       if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
       return true;

@@ -21,8 +21,9 @@ import {
 } from './guard.ts';
 import { McpEndpoint, refuse } from './http-mcp.ts';
 import { LegacySse } from './http-sse.ts';
+import type { Replicas } from './replicas.ts';
 import { endWith } from './response-stream.ts';
-import { SessionRecords, type SessionStorage } from './session-records.ts';
+import { type IssuedStorage, SessionRecords, type SessionStorage } from './session-records.ts';
 
 const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';
@@ -59,6 +60,10 @@ export interface ListenOptions {
   readonly legacySse?: boolean | undefined;
   /** Handles paths other than MCP's. */
   readonly mounted?: MountedHandler | undefined;
+  /** Answers GET requests without a token, also while the server closes. */
+  readonly openRoutes?: OpenRoutes | undefined;
+  /** Other processes that serve the same clients; their storage is used for legacy sessions. */
+  readonly replicas?: Replicas | undefined;
   /** Records legacy sessions there, so that they continue after a restart. Default: memory only. */
   readonly sessionStorage?: SessionStorage | undefined;
 }
@@ -70,6 +75,22 @@ export interface MountedHandler {
   /** Returns false if the path is not one of its own. */
   handle(request: IncomingMessage, response: ServerResponse, path: string): boolean;
   close(): void;
+}
+
+/** Routes that need no token, for probes and metrics. */
+export interface OpenRoutes {
+  /** Returns undefined if the path is not one of its own. */
+  route(path: string): OpenRoute | undefined;
+}
+
+export interface OpenRoute {
+  /** Whether the response depends on the client; a client without a valid token is undefined. */
+  readonly identifies: boolean;
+  answer(principal: string | undefined): {
+    readonly status: number;
+    readonly type: string;
+    readonly text: string;
+  };
 }
 
 export interface ServedHttp extends Served {
@@ -95,15 +116,21 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   const { token, named, needed, verifier, mounted, sessionStorage, admission = open(named) } = options;
   const guard = new Guard({ local, token, named, optional: options.optional, needed, verifier });
   const bindingOf = (principal: string): string => admission.bindingOf(principal) || (token ?? '');
-  const records = sessionStorage && new SessionRecords(sessionStorage, bindingOf);
-  const endpoint = new McpEndpoint(backend, records);
+  const { replicas } = options;
+  const storage = replicas === undefined ? sessionStorage : replicatedStorage(replicas);
+  const records = storage && new SessionRecords(storage, bindingOf);
+  const others = replicas && records && { replicas, holderOf: (name: string) => records.holderOf(name) };
+  const endpoint = new McpEndpoint(backend, records, others);
   const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
   const stopWatching = admission.onEnd((name) => {
-    endpoint.dismiss(name);
-    sse?.dismiss(name);
-    backend.suspended.dismiss(name, new PlugboardError('CANCELLED', 'The token of this client has ended'));
+    const reason = accessEnded();
+    endpoint.dismiss(name, reason);
+    sse?.dismiss(name, reason);
+    backend.suspended.dismiss(name, reason);
+    backend.dismissed?.(name);
   });
-  const doors: Doors = { guard, admission, backend, endpoint, sse, verifier, mounted };
+  const { openRoutes } = options;
+  const doors: Doors = { guard, admission, backend, endpoint, sse, verifier, mounted, openRoutes };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -134,6 +161,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     server.close();
+    await replicas?.leave();
     stopWatching();
     mounted?.close();
     await backend.close();
@@ -180,16 +208,22 @@ interface Doors {
   readonly sse: LegacySse | undefined;
   readonly verifier: TokenVerifier | undefined;
   readonly mounted: MountedHandler | undefined;
+  readonly openRoutes: OpenRoutes | undefined;
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, verifier, mounted } = doors;
+  const { guard, backend, verifier, mounted, openRoutes } = doors;
   const { url = '/' } = request;
   const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
   if (!backend.isClosing && mounted?.handle(request, response, path)) return;
   const place = guard.refusePlace(request.headers);
   if (place !== undefined) {
     refuse(response, place.status, place.message);
+    return;
+  }
+  const route = path === MCP_PATH ? undefined : openRoutes?.route(path);
+  if (route !== undefined) {
+    answerOpenly(request, response, route, doors);
     return;
   }
   // The metadata that shows clients how to get a token needs no token itself.
@@ -207,6 +241,29 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
   else enter(request, response, path, verdict, doors);
 }
 
+function answerOpenly(
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: OpenRoute,
+  { guard, admission }: Doors,
+): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    refuse(response, 405, 'This route uses GET');
+    return;
+  }
+  const answer = (verdict: AuthResult | undefined): void => {
+    const isCaller = verdict !== undefined && 'principal' in verdict;
+    const admitted = isCaller ? admission.admit(verdict, MCP_PATH) : undefined;
+    const { status, type, text } = route.answer(typeof admitted === 'string' ? admitted : undefined);
+    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
+    response.end(request.method === 'HEAD' ? undefined : text);
+  };
+  const verdict = route.identifies ? guard.identify(request.headers) : undefined;
+  if (verdict instanceof Promise) void verdict.then(answer);
+  else answer(verdict);
+}
+
 function enter(
   request: IncomingMessage,
   response: ServerResponse,
@@ -219,9 +276,31 @@ function enter(
   if (admitted === undefined) refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
   else if (typeof admitted !== 'string') {
     for (const [header, value] of Object.entries(admitted.headers ?? {})) response.setHeader(header, value);
-    refuse(response, admitted.status, admitted.message);
+    if (admitted.status === 401) refuseToken(response, admitted.message);
+    else refuse(response, admitted.status, admitted.message);
   } else if (isSse) sse.handle(request, response, admitted);
   else endpoint.handle(request, response, admitted);
+}
+
+/** Answers in the form of OAuth errors (RFC 6749): clients that try to log in here parse nothing else. */
+function refuseToken(response: ServerResponse, message: string): void {
+  endWith(response, 401, JSON.stringify({ error: 'invalid_token', error_description: message }));
+}
+
+function accessEnded(): PlugboardError {
+  return new PlugboardError('CANCELLED', 'This client no longer has access', {
+    hint: 'Its token was revoked or has expired, or its profile has changed.',
+  });
+}
+
+function replicatedStorage(replicas: Replicas): IssuedStorage {
+  return {
+    store: replicas.store,
+    ids: {
+      issue: (holder) => replicas.issue('session', holder),
+      isIssued: (id, holder) => replicas.placeOf('session', id, holder) !== 'unknown',
+    },
+  };
 }
 
 /** Admits every authenticated client. */

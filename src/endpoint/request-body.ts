@@ -10,6 +10,22 @@ export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
 
 export type Body = { readonly value: unknown } | { readonly status: 400 | 413 };
 
+/** Reads a body without parsing it; undefined if it is too large. */
+export function readBytes(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) return void chunks.push(chunk);
+    request.removeAllListeners('data').removeAllListeners('end');
+    done(undefined);
+  });
+  request.on('end', () => {
+    const [first] = chunks;
+    done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+  });
+}
+
 /**
  * Uses a callback instead of a promise: this runs for every request. Most bodies are one chunk, which is parsed when it
  * arrives.
@@ -22,21 +38,21 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const ended = (): void => done(parsed(Buffer.concat(chunks)));
+  const ended = (): void => done(parsedBody(Buffer.concat(chunks)));
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES) {
       request.removeAllListeners('data').removeAllListeners('end');
       return done({ status: 413 });
     }
-    if (chunks.length === 0 && bytes === declared) return done(parsed(chunk));
+    if (chunks.length === 0 && bytes === declared) return done(parsedBody(chunk));
     if (chunks.length === 0 && declared > 0) request.on('end', ended);
     chunks.push(chunk);
   });
   if (!(declared > 0)) request.on('end', ended);
 }
 
-function parsed(body: Buffer): Body {
+export function parsedBody(body: Buffer): Body {
   const value = readMessage(body.toString('utf8'));
   return value === undefined ? { status: 400 } : { value };
 }

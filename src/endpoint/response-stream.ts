@@ -1,10 +1,10 @@
 /** One POST and its response: JSON if there is nothing to send before it, an event stream otherwise. */
 
-import type { ServerResponse } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { parseJson } from '../lib/json.ts';
-import { type JsonRpcMessage, messageText, type RequestId } from '../lib/json-rpc.ts';
+import { type JsonRpcFailure, type JsonRpcMessage, messageText, type RequestId } from '../lib/json-rpc.ts';
 import type { ListEntry } from '../lib/linked-list.ts';
+import type { McpResponse } from './replicas.ts';
 import type { Exchange } from './work.ts';
 
 /** A client with more unread bytes than this is disconnected. */
@@ -27,7 +27,7 @@ const NO_OPTIONS: HttpExchangeOptions = {};
 
 export class HttpExchange implements Exchange {
   readonly principal: string;
-  readonly #response: ServerResponse;
+  readonly #response: McpResponse;
   readonly #takesStream: boolean;
   readonly #options: HttpExchangeOptions;
   /** Created for the first event: most requests are answered without one. */
@@ -37,11 +37,13 @@ export class HttpExchange implements Exchange {
   /** Number of the server's sweeps since the last write. */
   quietSweeps = 0;
   onGone: ((reason: PlugboardError) => void) | undefined;
+  /** The id of its request, or those of its batch; undefined for a stream that answers none. */
+  requests: RequestId | readonly RequestId[] | undefined;
   /** Its entry in the endpoint's list of open exchanges. */
   entry: ListEntry<HttpExchange> | undefined;
 
   constructor(
-    response: ServerResponse,
+    response: McpResponse,
     principal: string,
     takesStream: boolean,
     options: HttpExchangeOptions = NO_OPTIONS,
@@ -116,6 +118,15 @@ export class HttpExchange implements Exchange {
     if (!this.#ended) this.#response.destroy();
   }
 
+  /** Answers its requests with an error and ends their work, also if the client has already dropped the connection. */
+  dismiss(error: JsonRpcFailure['error'], reason: PlugboardError): void {
+    const { requests } = this;
+    const answerTo = (id: RequestId): JsonRpcMessage => ({ jsonrpc: '2.0', id, error });
+    if (requests === undefined) this.end();
+    else this.finish(200, typeof requests === 'object' ? requests.map(answerTo) : answerTo(requests));
+    this.#gone(reason);
+  }
+
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -136,8 +147,8 @@ export class HttpExchange implements Exchange {
     return this.#eventIds?.next();
   }
 
-  #gone(): void {
-    this.onGone?.(new PlugboardError('CANCELLED', 'The client disconnected'));
+  #gone(reason: PlugboardError = new PlugboardError('CANCELLED', 'The client disconnected')): void {
+    this.onGone?.(reason);
   }
 }
 
@@ -160,7 +171,7 @@ function textOf(answer: JsonRpcMessage | readonly JsonRpcMessage[]): string {
 }
 
 export function endWith(
-  response: ServerResponse,
+  response: McpResponse,
   status: number,
   text: string,
   headers?: Readonly<Record<string, string>>,

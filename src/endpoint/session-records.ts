@@ -15,12 +15,21 @@ import type { InitializedClient } from './client-connection.ts';
 export interface SessionStore {
   /** Returns the text of a record; undefined if there is none, or it expired. */
   read(name: string): Promise<string | undefined>;
-  /** Writes or replaces a record in one step. Rejects if it cannot be stored. */
-  write(name: string, text: string): Promise<void>;
+  /**
+   * Writes or replaces a record in one step. Rejects if it cannot be stored; `moved`: another process has continued
+   * the session, and the record is its own.
+   */
+  write(name: string, text: string): Promise<'moved' | undefined>;
   /** Starts the lifetime of a record again: its session is in use. */
   touch(name: string): Promise<void>;
   /** Deletes a record, if there is one. */
   remove(name: string): Promise<void>;
+}
+
+/** Issues session ids that are valid for one holder. */
+export interface SessionIds {
+  issue(holder: string): string;
+  isIssued(id: string, holder: string): boolean;
 }
 
 /** A store, and the secret with which session ids are sealed. */
@@ -28,6 +37,12 @@ export interface SessionStorage {
   readonly store: SessionStore;
   /** The same in every process that uses the store; at least 32 bytes. */
   readonly key: Uint8Array;
+}
+
+/** A store, and ids that another part seals. */
+export interface IssuedStorage {
+  readonly store: SessionStore;
+  readonly ids: SessionIds;
 }
 
 /** Records of other versions are ignored. */
@@ -40,56 +55,84 @@ const MAX_RECORD_CHARS: number = 256 * 1024;
 
 export class SessionRecords {
   readonly #store: SessionStore;
-  readonly #key: Uint8Array;
+  readonly #ids: SessionIds;
   readonly #bindingOf: (principal: string) => string;
 
   /** `bindingOf`: the token of a principal, or its hash; ids that were issued under another one are not accepted. */
-  constructor({ store, key }: SessionStorage, bindingOf: (principal: string) => string) {
-    this.#store = store;
-    this.#key = key;
+  constructor(storage: SessionStorage | IssuedStorage, bindingOf: (principal: string) => string) {
+    this.#store = storage.store;
+    this.#ids = 'ids' in storage ? storage.ids : new KeyedIds(storage.key);
     this.#bindingOf = bindingOf;
   }
 
   issueId(principal: string): string {
-    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    return `${nonce}.${this.#seal(nonce, principal).toString('base64url')}`;
+    return this.#ids.issue(this.holderOf(principal));
   }
 
   /** True if this id was issued to this principal. */
   isIssued(id: string, principal: string): boolean {
-    const [, nonce = '', seal = ''] = ID.exec(id) ?? [];
-    const given = Buffer.from(seal, 'base64url');
-    return given.length === SEAL_BYTES && timingSafeEqual(given, this.#seal(nonce, principal));
+    return this.#ids.isIssued(id, this.holderOf(principal));
+  }
+
+  /** Returns the text that an id of a principal is sealed for: the principal with its token. */
+  holderOf(principal: string): string {
+    return JSON.stringify([principal, this.#bindingOf(principal)]);
   }
 
   /** Returns what was saved; undefined if the session ended or expired, or its record cannot be read. */
   async load(id: string, principal: string): Promise<InitializedClient | undefined> {
-    const text = await this.#store.read(nameOf(id)).catch(() => undefined);
+    const text = await this.#store.read(recordName(id)).catch(() => undefined);
     return text === undefined ? undefined : parseClient(text, principal);
   }
 
-  /** Never rejects: a session without a record works until its process ends. */
-  async save(id: string, principal: string, client: InitializedClient): Promise<void> {
+  /**
+   * Never rejects: a session without a record works until its process ends. False if another process has continued
+   * the session.
+   */
+  async save(id: string, principal: string, client: InitializedClient): Promise<boolean> {
     const text = JSON.stringify({ version: RECORD_VERSION, principal, client });
-    if (text.length <= MAX_RECORD_CHARS) await this.#store.write(nameOf(id), text).catch(() => {});
+    if (text.length > MAX_RECORD_CHARS) return true;
+    const written = await this.#store.write(recordName(id), text).catch(() => undefined);
+    return written !== 'moved';
   }
 
   async touch(id: string): Promise<void> {
-    await this.#store.touch(nameOf(id)).catch(() => {});
+    await this.#store.touch(recordName(id)).catch(() => {});
   }
 
   remove(id: string): Promise<void> {
-    return this.#store.remove(nameOf(id));
+    return this.#store.remove(recordName(id));
+  }
+}
+
+/** Ids with a seal of one key over a nonce and the holder. */
+class KeyedIds implements SessionIds {
+  readonly #key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
   }
 
-  #seal(nonce: string, principal: string): Buffer {
-    const sealed = JSON.stringify([RECORD_VERSION, nonce, principal, this.#bindingOf(principal)]);
+  issue(holder: string): string {
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    return `${nonce}.${this.#seal(nonce, holder).toString('base64url')}`;
+  }
+
+  isIssued(id: string, holder: string): boolean {
+    const [, nonce = '', seal = ''] = ID.exec(id) ?? [];
+    const given = Buffer.from(seal, 'base64url');
+    return given.length === SEAL_BYTES && timingSafeEqual(given, this.#seal(nonce, holder));
+  }
+
+  #seal(nonce: string, holder: string): Buffer {
+    // The form of ids that older versions issued.
+    const sealed = `[${RECORD_VERSION},${JSON.stringify(nonce)},${holder.slice(1)}`;
     return createHmac('sha256', this.#key).update(sealed).digest().subarray(0, SEAL_BYTES);
   }
 }
 
 /** A hash: the names of records must not be usable as session ids. */
-function nameOf(id: string): string {
+export function recordName(id: string): string {
   return createHash('sha256').update(id).digest('hex');
 }
 

@@ -39,6 +39,7 @@ export class Work extends Cancellation {
   ask: Ask;
   /** Why the request cannot be answered, whatever the result of the work. */
   failure: RpcFailure | undefined;
+  #isStopped = false;
 
   constructor(id: RequestId, clientInfo: ClientInfo, exchange: Exchange, ask: Ask, tool?: string) {
     super();
@@ -59,6 +60,16 @@ export class Work extends Cancellation {
   detach(): void {
     if (this.exchange !== undefined) this.exchange.onGone = undefined;
     this.exchange = undefined;
+  }
+
+  /** True if its client cancelled it or disconnected: then it gets no response. */
+  get isAbandoned(): boolean {
+    return this.isCancelled && !this.#isStopped;
+  }
+
+  override stop(reason: PlugboardError): void {
+    if (!this.isCancelled) this.#isStopped = true;
+    this.cancel(reason);
   }
 
   notify(method: string, params: Params): void {

@@ -9,6 +9,7 @@ import { expandEntry } from '../config/expand.ts';
 import type { Home } from '../config/home.ts';
 import { inputIds } from '../config/inputs.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { attempt } from '../lib/attempt.ts';
 import { systemClock } from '../lib/clock.ts';
 import { admit } from '../policy/admit.ts';
 import { needsConsent } from '../policy/needs-consent.ts';
@@ -59,7 +60,11 @@ export class HeadStart {
     if (started === undefined) return undefined;
     if (!isDeepStrictEqual([started.spec, started.entry], [spec, entry])) return undefined;
     this.#started.delete(spec.name);
-    return started.transport;
+    const { transport } = started;
+    if (isRunning(transport)) return transport;
+    // The host starts it again, and reports what it says.
+    void transport.close();
+    return undefined;
   }
 
   /** Ends the processes that were not taken. May be called twice. */
@@ -105,4 +110,8 @@ export class HeadStart {
 
 function neverUsed(): Promise<never> {
   return Promise.reject(new Error('A process has neither a network nor credentials'));
+}
+
+function isRunning({ pid }: Transport): boolean {
+  return pid === undefined || attempt(() => process.kill(pid, 0), false);
 }

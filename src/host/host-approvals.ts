@@ -9,7 +9,7 @@ import {
   pathPlace,
 } from '../call/approve.ts';
 import { approveContent, type ContentAction, contentDenial } from '../call/approve-content.ts';
-import { accountsOf, rateLimited } from '../call/budget.ts';
+import { accountsOf, rateLimited, reserveShared } from '../call/budget.ts';
 import type { Approvals } from '../call/call.ts';
 import type { Session } from '../call/session.ts';
 import { contentRuleNames } from '../catalog/resource-tool-definitions.ts';
@@ -17,7 +17,7 @@ import type { Identity } from '../config/rules.ts';
 import { entryOwner } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { sessionRule } from '../policy/approval.ts';
-import { Reservation } from '../policy/budgets.ts';
+import { isRefusal } from '../policy/budgets.ts';
 import type { HostCore } from './host-core.ts';
 
 export class HostApprovals implements Approvals {
@@ -72,18 +72,24 @@ export class HostApprovals implements Approvals {
       spec === undefined ? { projectDir: config.projectRoot, folders: [] } : pathPlace(spec, this.#core);
     await approveContent(calls, session, action, { owner, place });
     // Suggestions while a person types are not counted.
-    if (action.mayAsk) this.#count(session, action);
+    if (action.mayAsk) await this.#count(session, action);
   }
 
   /** Counts a read, a prompt or a request as a call of its method. */
-  #count(session: Session, { server, kind, name }: ContentAction): void {
+  async #count(session: Session, { server, kind, name }: ContentAction): Promise<void> {
     const { budgets, calls } = this.#core;
     const accounts = accountsOf(calls, session);
     if (accounts === undefined) return;
     const tool = kind === 'extension' ? name : kind === 'resource' ? 'resources/read' : 'prompts/get';
     const names = contentRuleNames(server, `__${tool.replaceAll('/', '.')}`);
+    const { shared } = budgets;
+    const subject = `${tool} of ${server}`;
+    if (shared !== undefined) {
+      await reserveShared(calls, shared, accounts, { server, tool, names }, subject);
+      return;
+    }
     const reserved = budgets.reserve(accounts, { server, tool, names });
-    if (!(reserved instanceof Reservation)) throw rateLimited(reserved, `${tool} of ${server}`, server);
+    if (isRefusal(reserved)) throw rateLimited(reserved, subject, server);
   }
 
   /** Resolves if the rules allow a session one of the gateway's own tools. */

@@ -4,16 +4,18 @@ import { join, resolve } from 'node:path';
 import { absenceOf, ownerOf, possibleOwnersOf } from '../call/absent-server.ts';
 import type { ArgumentChecker } from '../call/argument-check.ts';
 import { type AuditLog, createAuditLog } from '../call/audit-log.ts';
-import type { CallContext, Handler } from '../call/call.ts';
+import type { Call, CallContext, Handler } from '../call/call.ts';
 import { collect } from '../call/call-tasks.ts';
 import { createOutputFiles, type OutputFiles } from '../call/output-files.ts';
 import { createPipeline } from '../call/pipeline.ts';
+import { ResultStore } from '../call/result-store.ts';
 import type { Session } from '../call/session.ts';
 import type { Telemetry } from '../call/telemetry.ts';
 import { isRemote } from '../config/entry.ts';
 import { maxOutputTokens } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type KeptTasks, openKeptTasks } from '../connection/tasks-kept.ts';
+import { LinkedList } from '../lib/linked-list.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
 import { mayUse } from './may-use.ts';
@@ -34,6 +36,8 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
   let made = 0;
   let collecting: Promise<void> = Promise.resolve();
   let checker: Promise<ArgumentChecker> | undefined;
+  let selecting: ReturnType<CallContext['select']> | undefined;
+  const files = outputFiles(core);
   const context: CallContext = {
     clock: core.clock,
     catalog,
@@ -48,8 +52,13 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     approvals: core.approvals,
     budgets: core.budgets,
     tasks,
+    results: new ResultStore(files, core.clock),
+    select() {
+      selecting ??= import('../lib/jmespath/jmespath-select.ts').then(({ parseSelect }) => parseSelect);
+      return selecting;
+    },
     output: {
-      files: outputFiles(core),
+      files,
       maxTokens: maxOutputTokens(core.env),
       model: core.options.model ?? {},
     },
@@ -57,6 +66,8 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     events: core.events,
     hidden: core.hidden,
     audit,
+    recorders: core.recorders,
+    running: new LinkedList<Call>(),
     telemetry,
     closing,
     settings: () => core.config.settings,

@@ -9,7 +9,7 @@ import { planRemoval } from '../config/entry-place.ts';
 import { type GivenEntry, readGiven } from '../config/given-entry.ts';
 import type { Home } from '../config/home.ts';
 import { parseEntry } from '../config/parse.ts';
-import { type EditableScope, isForeign } from '../config/scopes.ts';
+import { type EditableScope, isEditable, isForeign } from '../config/scopes.ts';
 import { markUnapproved } from '../config/written-over-api.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
@@ -156,7 +156,14 @@ export async function eraseEntry(
     const scopes = removal.scopes.join(', ');
     throw new PlugboardError('USAGE', `${JSON.stringify(name)} is configured in several scopes: ${scopes}`, {
       server: name,
-      hint: 'Say which scope it is to be removed from.',
+      hint: 'Choose the scope that it is removed from.',
+      detail: {
+        place: {
+          scopes: removal.found
+            .filter((spec) => isEditable(spec.scope))
+            .map((spec) => ({ scope: spec.scope, ...(spec.file === undefined ? {} : { file: spec.file }) })),
+        },
+      },
     });
   }
   const target = await removal.run(signal);

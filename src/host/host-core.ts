@@ -2,6 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { CallRecorder } from '../call/call-recorder.ts';
 import { LogDemand } from '../call/log-demand.ts';
 import { createSession, type Session, type SessionOptions } from '../call/session.ts';
 import { Questions } from '../call/session-questions.ts';
@@ -10,6 +11,7 @@ import type { Telemetry } from '../call/telemetry.ts';
 import { Catalog } from '../catalog/catalog.ts';
 import { type CatalogCache, openCatalogCache } from '../catalog/catalog-cache.ts';
 import { CatalogLoader } from '../catalog/catalog-loader.ts';
+import { type CompactDefinitions, createCompactDefinitions } from '../catalog/compact-definition.ts';
 import {
   AGENT,
   AGENT_REPLY,
@@ -23,9 +25,11 @@ import {
 import { type KnownToolsWriter, openKnownToolsWriter } from '../catalog/known-tools-writer.ts';
 import { type LastFailures, openLastFailures } from '../catalog/last-failures.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from '../catalog/resource-tool-definitions.ts';
+import { RESULT } from '../catalog/result-tool-definition.ts';
 import { openSearchUsage, type SearchUsage } from '../catalog/search-usage.ts';
 import { createSearch, type Search } from '../catalog/search-view.ts';
 import type { NameForm } from '../catalog/tool-names.ts';
+import type { DefinitionsSetting } from '../config/entry.ts';
 import { findHome, type Home, homeAt, noHome } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -60,6 +64,7 @@ import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkedRoots } from './host-options-check.ts';
 import { type HostProfile, HostProfiles } from './host-profiles.ts';
 import { logged, messageOf, reportOf, type ServerReport } from './host-report.ts';
+import { HostSecrets } from './host-secrets.ts';
 import { HostTransports } from './host-transports.ts';
 
 interface Parts {
@@ -102,6 +107,7 @@ export class HostCore {
   /** The form of tool names for clients of a gateway: the configured one, else `server__tool`. */
   readonly gatewayNaming: NameForm;
   readonly gatewayView: GatewayView;
+  readonly compact: CompactDefinitions = createCompactDefinitions();
   readonly searchUsage: SearchUsage | undefined;
   readonly search: Search;
   readonly deferral: () => Deferral;
@@ -131,6 +137,10 @@ export class HostCore {
   readonly budgets: BudgetBook;
   readonly openQuestions: OpenQuestions;
   readonly questions: Questions;
+  /** Changed in place: the stages of calls hold it. */
+  readonly recorders: CallRecorder[] = [];
+  /** The secrets of all servers. */
+  readonly secrets: HostSecrets;
   readonly calls: HostCalls;
   /** The kinds of questions that the host and its sessions can answer. */
   readonly #declared: Declared;
@@ -187,9 +197,10 @@ export class HostCore {
 
     this.auth = new HostAuth(this);
     this.inputs = new HostInputs(this);
+    this.secrets = new HostSecrets(this);
     this.transports = new HostTransports(this);
     this.approvals = new HostApprovals(this);
-    this.budgets = options.budgetBook ?? new BudgetBook(home, clock);
+    this.budgets = options.budgetBook ?? new BudgetBook(home, clock, options.sharedCounters);
     this.eraCache = eraCache;
     this.pins = pinsExcept(pins, (spec) => this.transports.keepsNothingOf(spec));
     this.known = openKnownToolsWriter(home);
@@ -224,6 +235,7 @@ export class HostCore {
       AGENT_REPLY,
       LIST_RESOURCES,
       READ_RESOURCE,
+      RESULT,
     ];
     this.catalog = new Catalog(naming ?? 'mcp__', reserved, this.hidden);
     this.loader = this.#createLoader();
@@ -323,6 +335,11 @@ export class HostCore {
     if (view === undefined || view.budgets.length === 0) return undefined;
     const principal = client ?? (typeof stateOf === 'object' ? stateOf.principal : id);
     return this.budgets.account({ principal, budgets: view.budgets });
+  }
+
+  /** Returns how definitions are listed: as the profile of the session, the host's options or the configuration set it. */
+  definitionsFor({ profile }: Pick<Session, 'profile'>): DefinitionsSetting {
+    return profile?.definitions ?? this.options.definitions ?? this.config.settings.definitions ?? 'full';
   }
 
   /** A gateway has checked the profile; if it breaks later, its clients have nothing. */

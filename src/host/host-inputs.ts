@@ -36,6 +36,11 @@ export class HostInputs {
     return this.expand(spec, { ask: true });
   }
 
+  /** The stored answers. */
+  get values(): InputValues {
+    return this.#values;
+  }
+
   /** Returns the answers used in an expanded entry, whatever they look like, so that they are never shown. */
   secretsIn(entry: ServerEntry): readonly string[] {
     return this.#secrets.get(entry) ?? [];

@@ -97,6 +97,7 @@ const CHECKS = {
   credentials,
   naming: oneOf('mcp__', 'short', 'plain'),
   toolSearch,
+  definitions: oneOf('full', 'compact'),
   resourceTools: flag,
   searchModel: bytes,
   model,
@@ -118,6 +119,7 @@ const CHECKS = {
   headStart: anything,
   closed: anything,
   budgetBook: anything,
+  sharedCounters: anything,
 } satisfies Record<keyof HostOptions, Check>;
 
 /** A misspelt budget would not limit anything. */
@@ -151,6 +153,7 @@ const SESSION_CHECKS: Readonly<Record<string, Check>> = {
   gateway: flag,
   client: text,
   profile: text,
+  deduplicate: flag,
   memory: anything,
   budgets,
 };

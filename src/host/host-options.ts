@@ -5,7 +5,7 @@ import type { Approve, SessionOptions } from '../call/session.ts';
 import type { CachedList } from '../catalog/catalog-cache.ts';
 import type { ToolSearchMode } from '../catalog/deferral.ts';
 import type { Naming } from '../catalog/tool-names.ts';
-import type { Sandbox, ServerEntry, ServerSpec } from '../config/entry.ts';
+import type { DefinitionsSetting, Sandbox, ServerEntry, ServerSpec } from '../config/entry.ts';
 import type { GivenEntry } from '../config/given-entry.ts';
 import type { AskInput } from '../config/input-values.ts';
 import type { BuiltIn, LoadedConfig } from '../config/load.ts';
@@ -13,7 +13,7 @@ import type { LogLevel } from '../connection/log-levels.ts';
 import type { QuestionEvents } from '../connection/open-questions.ts';
 import type { Questioned } from '../connection/questions.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { BudgetBook } from '../policy/budgets.ts';
+import type { BudgetBook, SharedCounters } from '../policy/budgets.ts';
 import type { FetchFunction } from '../policy/network.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { Transport } from '../transport/contract.ts';
@@ -90,6 +90,11 @@ export interface HostOptions extends Questioned {
   /** Whether definitions are deferred behind `tool_search`; overrides ENABLE_TOOL_SEARCH and config.json. */
   readonly toolSearch?: ToolSearchMode | undefined;
   /**
+   * How tools are listed for the model; overrides config.json. `compact`: the first sentence of each description, and
+   * schemas without descriptions, which accept the same arguments. Default: `full`.
+   */
+  readonly definitions?: DefinitionsSetting | undefined;
+  /**
    * The bytes of `plugboard/tool-search.bin`, for a bundle without the file; without them, the tool search of such a
    * bundle only compares words.
    */
@@ -138,6 +143,8 @@ export interface HostOptions extends Questioned {
   readonly idPrefix?: string | undefined;
   /** @internal The counters of budgets, if several hosts share them. */
   readonly budgetBook?: BudgetBook | undefined;
+  /** @internal Counters of budgets that hosts of other processes share. */
+  readonly sharedCounters?: SharedCounters | undefined;
   /** @internal Called when the host is closed. */
   readonly closed?: (() => Promise<void>) | undefined;
   /** @internal Returns a transport to a process of another host that runs the same server; undefined: start one. */

@@ -176,6 +176,10 @@ export class HostProfile implements SessionProfile {
     return this.#current.budgets;
   }
 
+  get definitions(): SessionProfile['definitions'] {
+    return this.#current.definitions;
+  }
+
   get snapshot(): Snapshot {
     const { snapshot: whole } = this.#core.catalog;
     const compiled = this.#current;

@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { placeText } from '../config/document.ts';
 import type { ServerSpec } from '../config/entry.ts';
 import type { GivenEntry } from '../config/given-entry.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -32,6 +33,8 @@ export class HostServers {
   #changing: Promise<unknown> = Promise.resolve();
   #which: NonNullable<HostCore['options']['connect']>;
   #unwatch: () => void = () => {};
+  /** Why files could not be read by the last reload. */
+  #reported: ReadonlySet<string> = new Set();
   #closed = false;
 
   constructor(core: HostCore) {
@@ -165,6 +168,7 @@ export class HostServers {
       const { home, env } = core;
       const loaded = read ?? (await loadEffective({ cwd, home, env, code: servers, builtIn, files }));
       const watched = core.config.files;
+      this.#reportKept(loaded);
       core.config = await withConsent(keepUnreadable(core.config, loaded), { home, env });
       // "Always" rules are in the files that were just read, unless the person removed them.
       core.approvals.always.clear();
@@ -181,6 +185,20 @@ export class HostServers {
     await this.reviewPins();
     const started = startAll(await this.#toStart(added), core.clock);
     if (settle) await started;
+  }
+
+  /** Logs which files cannot be read now, once until that changes. */
+  #reportKept({ unreadable, problems }: LoadedConfig): void {
+    const reasons = unreadable.map((file) => {
+      const problem = problems.find((each) => each.file === file && each.server === undefined);
+      return problem === undefined
+        ? `${file}: The file is empty`
+        : `${placeText(problem)}: ${problem.message}`;
+    });
+    for (const reason of reasons)
+      if (!this.#reported.has(reason))
+        this.#core.log(undefined, 'warning', `${reason}. Its previous content is still used`);
+    this.#reported = new Set(reasons);
   }
 
   /** Applies an acceptance of held-back items. */

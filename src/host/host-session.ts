@@ -4,7 +4,9 @@ import { type ApprovalState, approvalState, type Judged, type OwnAction } from '
 import type { ContentAction } from '../call/approve-content.ts';
 import { accountsOf } from '../call/budget.ts';
 import type { CallOptions } from '../call/call.ts';
+import { hasReference, withResults } from '../call/fill-references.ts';
 import { checkSignal, faultOfCallOptions } from '../call/options-check.ts';
+import { dataOf } from '../call/result-store.ts';
 import type { Session } from '../call/session.ts';
 import { approvalsFor, offersContent, searchFor, snapshotFor } from '../call/session-view.ts';
 import type { ShapedResult } from '../call/shape.ts';
@@ -25,14 +27,15 @@ import {
 } from '../catalog/resource-tool-definitions.ts';
 import type { ReadResult } from '../catalog/resources.ts';
 import type { ResourceListener } from '../catalog/resources-subscribe.ts';
+import { RESULT, RESULT_ID, RESULT_TOOL } from '../catalog/result-tool-definition.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { unknownServer } from '../config/unknown-server.ts';
 import type { Connection } from '../connection/connection.ts';
 import { passedMeta } from '../connection/handed-on.ts';
 import type { LogLevel } from '../connection/log-levels.ts';
 import type { Params } from '../connection/peer.ts';
-import { PlugboardError } from '../errors.ts';
-import { whileOpen } from '../lib/cancellation.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { type Cancellable, cancellationBy, whileOpen } from '../lib/cancellation.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Spellings } from '../policy/approval.ts';
 import type { BudgetUse } from '../policy/budgets.ts';
@@ -48,6 +51,7 @@ import { ServerProxy } from './server-proxy.ts';
 import { type ToolSchemas, type TypedTools, typedTools } from './typed-tools.ts';
 
 const LISTING_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it lists what there is' };
+const RESULT_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it reads a result of the session' };
 
 /** A session of a host. Use `host.session()`, and `end()` when the caller is gone. */
 export class HostSession {
@@ -77,10 +81,12 @@ export class HostSession {
     const { gatewayView } = this.#core;
     this.#core.freshen();
     const deferral = this.#deferral();
-    const { loaded, gateway } = this.#session;
-    return gateway
+    const { loaded, gateway, kept } = this.#session;
+    const tools = gateway
       ? gatewayView(this.#snapshot, deferral, loaded, isWithApps)
       : visibleTools(deferral, loaded, this.resourceTools());
+    kept.form ??= this.#core.definitionsFor(this.#session);
+    return kept.form === 'compact' ? this.#core.compact.list(tools) : tools;
   }
 
   /** Returns the resource tools for this session's model. */
@@ -90,6 +96,7 @@ export class HostSession {
 
   /** Returns the tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
+    if (name === RESULT && this.#session.loaded.has(RESULT_ID)) return RESULT_TOOL;
     if (isResourceTool(name)) return this.resourceTools().find((tool) => tool.name === name);
     const snapshot = this.#snapshot;
     const tool = snapshot.find(name);
@@ -116,9 +123,11 @@ export class HostSession {
     if (meant instanceof PlugboardError) return undefined;
     const { name, args } = meant;
     if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
+    if (this.find(name) === RESULT_TOOL) return RESULT_ALLOWED;
     const judged = this.#judged(name, args);
     if (judged === undefined) return undefined;
-    const known = input === undefined ? judged : { ...judged, arguments: args };
+    // Rules decide on the content of references, which is read when the tool is called.
+    const known = input === undefined || hasReference(args) ? judged : { ...judged, arguments: args };
     return approvalState(known, approvalsFor(this.#session));
   }
 
@@ -143,7 +152,7 @@ export class HostSession {
     if (meant instanceof PlugboardError) throw meant;
     const { name, args } = meant;
     const found = this.find(name)?.name;
-    if (found === LIST_RESOURCES) return;
+    if (found === LIST_RESOURCES || found === RESULT) return;
     const judged = this.#judged(name, args);
     if (judged === undefined && found === READ_RESOURCE)
       throw new PlugboardError('INVALID_ARGUMENTS', `${READ_RESOURCE} is allowed for one server at a time`, {
@@ -173,7 +182,13 @@ export class HostSession {
     const { name, args } = meant;
     const tool = this.find(name);
     if (tool === undefined) return undefined;
-    return argumentProblems(args, tool, await this.#core.calls.argumentChecker());
+    const { calls } = this.#core;
+    try {
+      const filled = hasReference(args) ? await withResults(calls, this.#session, args, tool) : args;
+      return argumentProblems(filled, tool, await calls.argumentChecker());
+    } catch (thrown) {
+      return [asPlugboardError(thrown).message];
+    }
   }
 
   /** Returns the current use of the budgets that apply to this session: those of the configuration, then its own. */
@@ -373,10 +388,21 @@ export class HostSession {
     options: CallOptions = {},
   ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
-    const { signal, cancellation, onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
-    const { media, mediaLimits, viaCallTool, meta, approved, keepsStructured, readOnly } = options;
+    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
+    const {
+      media,
+      mediaLimits,
+      viaCallTool,
+      meta,
+      approved,
+      select,
+      keepsStructured,
+      readOnly,
+      deduplicate,
+    } = options;
     const fault = faultOfCallOptions(options);
     if (fault !== undefined) return Promise.reject(fault);
+    const { signal, cancellation, release } = this.#cancellable(options);
     const sent = this.#core.calls.pipeline({
       id: this.#core.calls.nextId(),
       name,
@@ -396,6 +422,8 @@ export class HostSession {
       viaCallTool,
       readOnly,
       approved,
+      select,
+      deduplicate,
       keepsStructured,
       // Set by stages; declared here, because members that are added later cost an allocation.
       tool: undefined,
@@ -403,8 +431,28 @@ export class HostSession {
       decision: undefined,
       rule: undefined,
     });
+    if (release !== undefined) sent.then(release, release);
     // The type of the structured content is not checked.
     return sent as Promise<ShapedResult<T>>;
+  }
+
+  /** Calls that are recorded can be stopped by a person at the page. */
+  #cancellable(options: CallOptions): Cancellable & { readonly release?: () => void } {
+    if (options.cancellation !== undefined || this.#core.recorders.length === 0) return options;
+    return cancellationBy(options.signal);
+  }
+
+  /**
+   * Returns a stored result, or a part of it, as the content of a resource: `plugboard://result/<id>?lines=1-40`. Rejects
+   * if this session has no such result.
+   */
+  async storedResult(
+    uri: string,
+  ): Promise<{ readonly uri: string; readonly mimeType: string; readonly text: string }> {
+    const { partOfAddress, readPart } = await import('../call/read-result.ts');
+    const { address, part } = partOfAddress(uri) ?? { address: uri, part: {} };
+    const text = await readPart(this.#core.calls, this.#session, address, part);
+    return { uri, mimeType: typeof dataOf(text) === 'string' ? 'text/plain' : 'application/json', text };
   }
 
   /** Like the host's `typed`. */

@@ -44,6 +44,7 @@ export class HostTransports {
         sse: choice === 'sse',
         env,
         secrets: inputs.secretsIn(entry),
+        knows: (redactor) => this.#core.secrets.add(spec.name, redactor),
         spec,
         home,
         clock,

@@ -6,6 +6,7 @@ import type { ServerAuth } from '../auth/server-auth.ts';
 import type { ApprovalState } from '../call/approve.ts';
 import type { ContentAction } from '../call/approve-content.ts';
 import type { CallOptions } from '../call/call.ts';
+import type { CostReport } from '../call/cost-report.ts';
 import type { SessionOptions } from '../call/session.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import type { Completion, CompletionOptions, CompletionRef } from '../catalog/completion.ts';
@@ -29,7 +30,9 @@ import type { FirstLists } from './first-lists.ts';
 import type { HeldBack, SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
 import { HostCore } from './host-core.ts';
+import type { CostOptions } from './host-cost.ts';
 import { checkEvent } from './host-events.ts';
+import { HostManagement } from './host-management.ts';
 import type { HostEvents, HostOptions } from './host-options.ts';
 import { checkHostOptions } from './host-options-check.ts';
 import type { HostProfiles } from './host-profiles.ts';
@@ -98,6 +101,12 @@ export class Host {
    * @internal
    */
   readonly profiles: HostProfiles;
+  /**
+   * Operations for the management API and the page.
+   *
+   * @internal
+   */
+  readonly management: HostManagement;
   readonly #core: HostCore;
   readonly #servers: HostServers;
   #closing: Promise<void> | undefined;
@@ -114,6 +123,7 @@ export class Host {
     this.firstLists = core.firstLists;
     this.gatewayNaming = core.gatewayNaming;
     this.profiles = core.profiles;
+    this.management = new HostManagement(core);
     this.#servers = new HostServers(core);
     this.#own = new HostSession(core, core.session);
   }
@@ -200,6 +210,20 @@ export class Host {
   definitionTokens(): { readonly all: number; readonly given: number } {
     const given = this.tools().reduce((sum, tool) => sum + definitionCost(tool), 0);
     return { all: this.#core.deferral().definitionTokens, given };
+  }
+
+  /**
+   * Returns what servers and tools cost a model, counted with the o200k vocabulary: definitions in each form, results of
+   * the last days from the audit log, calls, and what saves most.
+   *
+   * @param options - `days`: the period of calls (default: 30).
+   * @example
+   * const { servers } = await host.cost({ days: 7 });
+   * servers[0]?.definitions; // { full: 12040, compact: 5310, deferred: 2210 }
+   */
+  async cost(options: CostOptions = {}): Promise<CostReport> {
+    const { hostCost } = await import('./host-cost.ts');
+    return hostCost(this.#core, options);
   }
 
   /**

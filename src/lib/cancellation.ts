@@ -3,7 +3,7 @@
  * the rest of their bookkeeping, so it is created only on demand.
  */
 
-import type { PlugboardError } from '../errors.ts';
+import { asPlugboardError, type PlugboardError } from '../errors.ts';
 
 type Listener = () => void;
 
@@ -47,6 +47,19 @@ export async function whileOpen<T>(
   }
 }
 
+/** Returns a cancellation that a signal cancels too, and the function that ends this connection. */
+export function cancellationBy(signal: AbortSignal | undefined): {
+  readonly cancellation: Cancellation;
+  readonly release: () => void;
+} {
+  const cancellation = new Cancellation();
+  if (signal === undefined) return { cancellation, release: () => {} };
+  const aborted = (): void => cancellation.cancel(asPlugboardError(signal.reason, 'CANCELLED'));
+  signal.addEventListener('abort', aborted, { once: true });
+  if (signal.aborted) aborted();
+  return { cancellation, release: () => signal.removeEventListener('abort', aborted) };
+}
+
 export class Cancellation {
   /** Replaced, never mutated: most have at most one listener, and nearly all of them live for one call. */
   #listeners: readonly Listener[] = NO_LISTENERS;
@@ -79,6 +92,11 @@ export class Cancellation {
   offCancel(listener: Listener): void {
     const left = this.#listeners.filter((other) => other !== listener);
     this.#listeners = left.length === 0 ? NO_LISTENERS : left;
+  }
+
+  /** Ends the work for another reason than its caller's: the caller still gets an answer, which is the reason. */
+  stop(reason: PlugboardError): void {
+    this.cancel(reason);
   }
 
   /** Cancels; only the first reason is used. A function creates the reason when it is needed: errors are expensive. */

@@ -188,6 +188,9 @@ function tooLarge(): Unsupported {
   return new Unsupported('It is too large', 'Shorten the pattern, or write several rules.');
 }
 
+/** The marks of visited states are signed 32-bit numbers. */
+const MAX_STEP = 2 ** 31 - 1;
+
 /** Every state that can be reached at the same position is visited once for each character of the text. */
 class Automaton implements LinearPattern {
   readonly #states: State[] = [];
@@ -195,6 +198,16 @@ class Automaton implements LinearPattern {
   readonly #flags: string;
   readonly #isWord: Accepts;
   readonly #maxStates: number;
+  /** True if a match can only begin at the first character. */
+  readonly #isAnchored: boolean;
+  // Rules are matched for every call, so the lists below are kept between texts.
+  /** The states at one position that need a character. */
+  readonly #reached: number[] = [];
+  /** The states that are still to be visited. */
+  readonly #pending: number[] = [];
+  /** The step at which each state was visited last. */
+  readonly #visited: Int32Array;
+  #step = 0;
 
   constructor(node: Node, flags: string, maxStates: number) {
     this.#flags = flags;
@@ -202,49 +215,52 @@ class Automaton implements LinearPattern {
     this.#isWord = acceptsOf('\\w', flags);
     const end = this.#add({ kind: 'match' });
     this.#start = this.#build(node, end);
+    this.#isAnchored = isAnchored(node);
+    this.#visited = new Int32Array(this.#states.length);
   }
 
   test(text: string): boolean {
-    const states = this.#states;
-    const seen = new Int32Array(states.length).fill(-1);
-    let step = 0;
-    let current: number[] = [];
+    const pending = this.#pending;
+    pending.length = 0;
     let before: string | undefined;
     for (const character of text) {
-      current.push(this.#start);
-      if (this.#close(current, seen, step, before, character)) return true;
-      const next: number[] = [];
-      for (const index of current) {
-        const state = states[index];
-        if (state?.kind === 'character' && state.accepts(character)) next.push(state.next);
+      if (before === undefined || !this.#isAnchored) pending.push(this.#start);
+      else if (pending.length === 0) return false;
+      if (this.#visit(before, character)) return true;
+      for (const index of this.#reached) {
+        const state = this.#states[index];
+        if (state?.kind === 'character' && state.accepts(character)) pending.push(state.next);
       }
-      current = next;
       before = character;
-      step += 1;
     }
-    current.push(this.#start);
-    return this.#close(current, seen, step, before, undefined);
+    if (before === undefined || !this.#isAnchored) pending.push(this.#start);
+    return this.#visit(before, undefined);
   }
 
-  /** Extends the list by all states that need no character; true if one of them is the end. */
-  #close(
-    reached: number[],
-    seen: Int32Array,
-    step: number,
-    before: string | undefined,
-    after: string | undefined,
-  ): boolean {
-    const pending = reached.splice(0);
+  /** Visits the pending states and those that follow without a character; true if one of them is the end. */
+  #visit(before: string | undefined, after: string | undefined): boolean {
+    const pending = this.#pending;
+    const step = this.#nextStep();
+    this.#reached.length = 0;
     for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
-      if (seen[index] === step) continue;
-      seen[index] = step;
+      if (this.#visited[index] === step) continue;
+      this.#visited[index] = step;
       const state = this.#states[index];
       if (state === undefined || state.kind === 'match') return true;
-      if (state.kind === 'character') reached.push(index);
+      if (state.kind === 'character') this.#reached.push(index);
       else if (state.kind === 'split') pending.push(state.next, state.other);
       else if (this.#holds(state.assertion, before, after)) pending.push(state.next);
     }
     return false;
+  }
+
+  #nextStep(): number {
+    if (this.#step === MAX_STEP) {
+      this.#visited.fill(0);
+      this.#step = 0;
+    }
+    this.#step += 1;
+    return this.#step;
   }
 
   #holds(assertion: Assertion, before: string | undefined, after: string | undefined): boolean {
@@ -304,6 +320,25 @@ class Automaton implements LinearPattern {
     }
     for (let count = 0; count < min; count += 1) start = this.#build(part, start);
     return start;
+  }
+}
+
+/** True if every match begins with the assertion `^`. */
+function isAnchored(node: Node): boolean {
+  switch (node.kind) {
+    case 'assertion':
+      return node.assertion === '^';
+    case 'sequence': {
+      const [first] = node.parts;
+      return first !== undefined && isAnchored(first);
+    }
+    case 'alternatives':
+      return node.parts.every(isAnchored);
+    case 'character':
+    case 'repeat':
+      return false;
+    default:
+      return node satisfies never;
   }
 }
 

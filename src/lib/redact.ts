@@ -45,12 +45,15 @@ export class Redactor {
     this.#sort();
   }
 
-  readonly redact: Redact = (text) => {
+  readonly redact: Redact = (text) => this.#withoutCutEnd(this.redactWhole(text));
+
+  /** Like `redact`, for a text that was not truncated. */
+  readonly redactWhole: Redact = (text) => {
     let out = text;
     for (const spelling of this.#spellings) {
       if (out.includes(spelling)) out = out.replaceAll(spelling, REDACTED);
     }
-    return this.#withoutCutEnd(out);
+    return out;
   };
 
   #withoutCutEnd(text: string): string {

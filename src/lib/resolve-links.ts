@@ -19,17 +19,30 @@ export function resolveLinks(
   isFollowed: (link: string) => boolean = () => true,
 ): string | undefined {
   const { root } = parse(path);
-  let current = root;
-  const parts = split(path.slice(root.length)).reverse();
+  return follow(root, path.slice(root.length), isFollowed);
+}
+
+/** The same for a path that is relative to a folder whose links are resolved. */
+export function resolveLinksIn(folder: string, path: string): string | undefined {
+  return follow(folder, path, () => true);
+}
+
+function follow(folder: string, path: string, isFollowed: (link: string) => boolean): string | undefined {
+  let current = folder;
+  const parts = split(path).reverse();
   let links = 0;
+  // Nothing exists below a folder that does not exist.
+  let missing: string | undefined;
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     if (part === '..') {
+      if (current === missing) missing = undefined;
       current = dirname(current);
       continue;
     }
     const next = join(current, part);
-    const target = linkTarget(next);
-    if (target === undefined || !isFollowed(next)) {
+    const target = missing === undefined ? linkTarget(next) : undefined;
+    if (target === false) missing = next;
+    if (typeof target !== 'string' || !isFollowed(next)) {
       current = next;
       continue;
     }
@@ -42,12 +55,14 @@ export function resolveLinks(
   return current;
 }
 
-function linkTarget(path: string): string | undefined {
-  // Without an exception for a missing file, which costs more than the rest of the check.
-  return attempt(
-    () => (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined),
-    undefined,
-  );
+/** Returns what a link points to; undefined for a file or folder, false if there is none. */
+function linkTarget(path: string): string | undefined | false {
+  return attempt(() => {
+    // Without an exception for a missing file, which costs more than the rest of the check.
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return false;
+    return found.isSymbolicLink() ? readlinkSync(path) : undefined;
+  }, undefined);
 }
 
 function split(path: string): string[] {

@@ -21,6 +21,22 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
+/** Operations that change no configuration: others are announced to the readers of events. */
+const UNCHANGING: ReadonlySet<string> = new Set([
+  'callTool',
+  'cancelCall',
+  'connectServer',
+  'reconnectServer',
+  'disconnectServer',
+  'startLogin',
+  'previewRule',
+  'parseServers',
+  'tryProfile',
+  'readResource',
+  'getPrompt',
+  'complete',
+]);
+
 interface Found {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -29,11 +45,14 @@ interface Found {
 export class Api {
   readonly #auth: ManagementAuth;
   readonly #routes: readonly Route[];
+  readonly #changed: () => void;
   readonly #segments: ReadonlyMap<Route, readonly string[]>;
   #checker: Promise<ArgumentChecker> | undefined;
 
-  constructor(auth: ManagementAuth, routes: readonly Route[]) {
+  /** `changed` is called after a request that changes the configuration. */
+  constructor(auth: ManagementAuth, routes: readonly Route[], changed: () => void = () => {}) {
     this.#auth = auth;
+    this.#changed = changed;
     const document: JsonRoute = {
       method: 'GET',
       path: DOCUMENT_PATH,
@@ -72,7 +91,7 @@ export class Api {
     if ('stream' in route) {
       if (request.method === 'HEAD')
         response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' }).end();
-      else route.stream(request, response);
+      else route.stream(request, response, { params, query: queryOf(request) });
       return;
     }
     const body = await this.#body(request, route);
@@ -80,9 +99,9 @@ export class Api {
     response.once('close', () => {
       if (!response.writableFinished) gone.abort(new PlugboardError('CANCELLED', 'The client disconnected'));
     });
-    const query = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1]);
-    const answer = await route.handle({ params, query, body, signal: gone.signal });
+    const answer = await route.handle({ params, query: queryOf(request), body, signal: gone.signal });
     send(response, route.status ?? 200, answer);
+    if (route.method !== 'GET' && !UNCHANGING.has(route.operation)) this.#changed();
   }
 
   #match(path: string): readonly Found[] {
@@ -129,12 +148,17 @@ export class Api {
   }
 }
 
+function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
+}
+
 function fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
   const failure = thrown instanceof HttpFailure ? thrown : undefined;
   const error = failure?.error ?? forPerson(asPlugboardError(thrown));
   if (response.headersSent || response.destroyed) return;
   request.resume();
-  send(response, failure?.status ?? statusOf(error), { error }, failure?.headers);
+  const body = { error: { ...error.toJSON(), ...error.detail.place } };
+  send(response, failure?.status ?? statusOf(error), body, failure?.headers);
 }
 
 function send(

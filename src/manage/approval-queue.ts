@@ -36,6 +36,22 @@ export interface PendingQuestion extends Question {
   readonly until: number;
 }
 
+/** What a person should know about a question, in addition to the question itself. */
+export interface QuestionFacts {
+  readonly call?: string;
+  readonly tool?: string;
+  readonly client?: string;
+  readonly profile?: string;
+  readonly agent?: { readonly name: string; readonly version: string };
+  readonly folder?: string;
+  /** Of approvals. */
+  readonly destructive?: boolean;
+  /** The rule that "always" writes, and where. */
+  readonly rule?: string;
+  readonly ruleIn?: string;
+  readonly suggestions?: readonly string[];
+}
+
 export interface GivenAnswer {
   readonly answer: string;
   readonly content?: unknown;
@@ -59,8 +75,8 @@ type Request = ApprovalRequest | ElicitRequest | SampleRequest;
 export class ApprovalQueue implements QuestionQueue {
   readonly #clock: Clock;
   readonly #parked = new Map<QuestionId, Parked>();
-  /** Calls of questions that were asked and have no answer yet. */
-  readonly #calls = new Map<QuestionId, string>();
+  /** Facts about questions that were asked and have no answer yet. */
+  readonly #facts = new Map<QuestionId, QuestionFacts>();
   #readers = 0;
   #polledAt = Number.NEGATIVE_INFINITY;
   #attendedAt = Number.NEGATIVE_INFINITY;
@@ -95,13 +111,18 @@ export class ApprovalQueue implements QuestionQueue {
     return () => leave();
   }
 
-  /** Remembers which call a question belongs to; it is reported before it is asked. */
-  put({ id, call }: { readonly id: QuestionId; readonly call?: string }): void {
-    if (call !== undefined) this.#calls.set(id, call);
+  /** Remembers the call of a question, and who asks; it is reported before it is asked. */
+  put(id: QuestionId, facts: QuestionFacts): void {
+    this.#facts.set(id, facts);
   }
 
   answered({ id }: { readonly id: QuestionId }): void {
-    this.#calls.delete(id);
+    this.#facts.delete(id);
+  }
+
+  /** Returns a pending question. */
+  get(id: QuestionId): PendingQuestion | undefined {
+    return this.#parked.get(id)?.question;
   }
 
   /** Returns the pending questions, oldest first. */
@@ -200,8 +221,7 @@ export class ApprovalQueue implements QuestionQueue {
       return Promise.reject(new PlugboardError('LIMIT_EXCEEDED', message, { server: request.server }));
     }
     const at = this.#clock.now();
-    const call = this.#calls.get(id);
-    const question = { id, kind, ...request, at, until: at + ANSWER_LIMIT_MS };
+    const question = { ...this.#facts.get(id), id, kind, ...request, at, until: at + ANSWER_LIMIT_MS };
     return new Promise<T>((resolve, reject) => {
       const settle = (end: () => void): void => {
         if (!this.#parked.delete(id)) return;
@@ -213,7 +233,7 @@ export class ApprovalQueue implements QuestionQueue {
       const expire = (): void => settle(() => resolve(new Promise<T>((late) => late(answers.late()))));
       const stopClock = this.#clock.after(ANSWER_LIMIT_MS, expire);
       this.#parked.set(id, {
-        question: call === undefined ? question : { ...question, call },
+        question,
         take: (given) => {
           const answer = answers.read(given);
           settle(() => resolve(answer));

@@ -15,7 +15,6 @@ const MAX_READERS = 64;
 const HEARTBEAT_MS = 15_000;
 
 const HOST_EVENTS = [
-  'server',
   'ready',
   'tools',
   'resources',
@@ -25,7 +24,10 @@ const HOST_EVENTS = [
   'log',
 ] as const satisfies readonly (keyof HostEvents)[];
 
-export const EVENT_NAMES: readonly string[] = [...HOST_EVENTS, ...TRAFFIC_EVENTS];
+export const EVENT_NAMES: readonly string[] = ['server', ...HOST_EVENTS, ...TRAFFIC_EVENTS];
+
+/** Events of this API only: the clients that are connected now, and a change that was made over it. */
+export const PAGE_EVENTS = ['client', 'config'] as const;
 
 interface Kept {
   readonly id: number;
@@ -45,11 +47,18 @@ export class EventLog {
   #last = 0;
   #stopHeartbeat: () => void = () => {};
 
-  constructor(host: Pick<Host, 'on'>, traffic: Pick<Traffic, 'on'>, clock: Clock) {
+  /** `shown` returns a server as the API shows it. */
+  constructor(
+    host: Pick<Host, 'on'>,
+    traffic: Pick<Traffic, 'on'>,
+    clock: Clock,
+    shown: (report: HostEvents['server']) => unknown = (report) => report,
+  ) {
     this.#clock = clock;
     this.#run = clock.now().toString(36);
     this.#stops = [
       ...HOST_EVENTS.map((name) => host.on(name, (event) => this.#record(name, event))),
+      host.on('server', (report) => this.#record('server', shown(report))),
       ...TRAFFIC_EVENTS.map((name) => traffic.on(name, (event) => this.#record(name, event))),
     ];
   }
@@ -78,6 +87,11 @@ export class EventLog {
     this.#readers.set(response, onGone);
     if (this.#readers.size === 1) this.#beat();
     response.once('close', () => this.#leave(response));
+  }
+
+  /** Sends an event of this API. */
+  announce(name: (typeof PAGE_EVENTS)[number], event: object): void {
+    this.#record(name, event);
   }
 
   close(): void {

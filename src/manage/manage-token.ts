@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { unwritable } from '../config/edit-config.ts';
 import { PlugboardError } from '../errors.ts';
 import { errorCode } from '../lib/error-code.ts';
 import { updateFile } from '../lib/locked-file.ts';
@@ -22,12 +23,27 @@ export interface ManageToken {
   readonly file: string;
 }
 
-/** Returns the token of this home; two processes that start at once get the same one. */
-export async function manageToken(home: {
+interface TokenPlace {
   readonly dir: string;
   readonly run: string;
-}): Promise<ManageToken> {
+}
+
+/** Returns the token of this home; two processes that start at once get the same one. */
+export async function manageToken(home: TokenPlace): Promise<ManageToken> {
   const file = join(home.dir, FILE_NAME);
+  try {
+    return await keptToken(home, file);
+  } catch (error) {
+    if (error instanceof PlugboardError) throw error;
+    const { code, message } = unwritable(file, error);
+    throw new PlugboardError(code, message, {
+      hint: 'Make the folder writable, free some space, or set PLUGBOARD_HOME to another folder.',
+      cause: error,
+    });
+  }
+}
+
+async function keptToken(home: TokenPlace, file: string): Promise<ManageToken> {
   await makeFolder(dirname(file), FOLDER_MODE);
   await tighten(file);
   let token = (await readFile(file, 'utf8').catch(() => '')).trim();

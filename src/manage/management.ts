@@ -9,14 +9,14 @@ import type { Host } from '../host/host.ts';
 import type { HostSession } from '../host/host-session.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { ConnectedClients } from '../serve/connected-clients.ts';
+import { allRoutes } from './all-routes.ts';
 import { Api } from './api.ts';
 import type { ApprovalQueue } from './approval-queue.ts';
 import { EventLog } from './event-log.ts';
+import { LogStreams } from './log-stream.ts';
 import { ManagementAuth, type ManagementAuthOptions } from './management-auth.ts';
+import { shownServer } from './next-step.ts';
 import { Page } from './page.ts';
-import { clientRoutes } from './routes-clients.ts';
-import { serverRoutes } from './routes-servers.ts';
-import { useRoutes } from './routes-use.ts';
 import { Traffic } from './traffic.ts';
 import { WaitingLogins } from './waiting-logins.ts';
 
@@ -39,7 +39,12 @@ export class Management implements MountedHandler {
   readonly #events: EventLog;
   readonly #logins: WaitingLogins;
   readonly #session: HostSession;
-  readonly #closeTraffic: () => void;
+  readonly #logStreams: LogStreams;
+  readonly #stopClients: () => void;
+  #port: number | undefined;
+  readonly #ownsTraffic: boolean;
+  /** Of a host's own traffic. */
+  readonly #closeTraffic: () => Promise<void> = () => Promise.resolve();
 
   static async open(host: Host, options: ManagementOptions): Promise<Management> {
     return new Management(host, options, await Page.load());
@@ -47,30 +52,48 @@ export class Management implements MountedHandler {
 
   private constructor(host: Host, options: ManagementOptions, page: Page) {
     const { approvals = 'client', clock = systemClock } = options;
-    const traffic = options.traffic ?? new Traffic(clock);
-    const unwatch = options.traffic === undefined ? traffic.watch(host) : () => {};
-    this.#closeTraffic = () => {
-      unwatch();
-      if (options.traffic === undefined) traffic.close();
-    };
-    const { approvalQueue, calls, clients } = traffic;
+    const failed = (message: string): void => host.report(undefined, message);
+    this.#ownsTraffic = options.traffic === undefined;
+    const traffic = options.traffic ?? new Traffic({ clock, home: host.management.home, failed });
+    if (options.traffic === undefined) {
+      const unwatch = traffic.watch(host);
+      this.#closeTraffic = () => {
+        unwatch();
+        return traffic.close();
+      };
+    }
+    const { approvalQueue, clients } = traffic;
     this.approvalQueue = approvalQueue;
     this.clients = clients;
     this.#page = page;
     this.#auth = new ManagementAuth(options, clock);
-    this.#events = new EventLog(host, traffic, clock);
+    this.#events = new EventLog(host, traffic, clock, (report) => shownServer(report, host.management));
     this.#logins = new WaitingLogins(host);
     const { approve, elicit, sample } = approvalQueue.forApi;
     // A person who calls a tool on the page has approved it, as on the command line, and gets the whole result.
     this.#session = host.session({ approvals, forModel: false, approve, elicit, sample });
-    this.#api = new Api(this.#auth, [
-      ...serverRoutes(host, this.#logins),
-      ...clientRoutes({ host, calls, clients, home: homeAt(options.tokensOf ?? host.home) }),
-      ...useRoutes({ host, session: this.#session, approvalQueue, events: this.#events, calls }),
-    ]);
+    this.#logStreams = new LogStreams(clock);
+    this.#api = new Api(
+      this.#auth,
+      allRoutes({
+        host,
+        traffic,
+        session: this.#session,
+        events: this.#events,
+        logins: this.#logins,
+        logStreams: this.#logStreams,
+        port: () => this.#port,
+        home: homeAt(options.tokensOf ?? host.home),
+      }),
+      () => this.#events.announce('config', {}),
+    );
+    this.#stopClients = clients.onChange(() =>
+      this.#events.announce('client', { connected: clients.list() }),
+    );
   }
 
   listensOn(port: number): void {
+    this.#port = port;
     this.#auth.listensOn(port);
   }
 
@@ -81,11 +104,19 @@ export class Management implements MountedHandler {
     return true;
   }
 
+  /** Ends everything that waits for a person; the calls that still run are recorded until `settled`. */
   close(): void {
-    this.#closeTraffic();
+    if (this.#ownsTraffic) this.approvalQueue.close();
     this.#logins.close();
     this.#events.close();
+    this.#logStreams.close();
+    this.#stopClients();
     this.#session.end();
+  }
+
+  /** Called when no more calls can be made. */
+  settled(): Promise<void> {
+    return this.#closeTraffic();
   }
 
   #showPage(request: IncomingMessage, response: ServerResponse, path: string): void {

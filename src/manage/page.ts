@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const INDEX = 'index.html';
 const MISSING =
-  'The files of the page (assets/page) are not part of this installation. The API works without them.\n';
+  'The files of the page (dist/page) are not part of this installation. The API works without them.\n';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -112,7 +112,7 @@ function send(request: IncomingMessage, response: ServerResponse, { type, etag, 
 
 /** A literal, for tools that trace a package's files; throws in a CommonJS bundle, which has no `import.meta.url`. */
 function folder(): URL {
-  return new URL('../../assets/page/', import.meta.url);
+  return new URL('../../dist/page/', import.meta.url);
 }
 
 async function listFiles(): Promise<readonly string[]> {

@@ -16,6 +16,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   APPROVAL_REQUIRED: 403,
   DENIED: 403,
   PIN_CHANGED: 403,
+  LOCK_MISMATCH: 403,
   EGRESS_REFUSED: 403,
   UNKNOWN_SERVER: 404,
   UNKNOWN_TOOL: 404,
@@ -27,6 +28,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   INTERNAL: 500,
   OUTPUT_FAILED: 500,
   START_FAILED: 502,
+  LOCK_FAILED: 502,
   CONNECT_FAILED: 502,
   NOT_MCP: 502,
   CONNECTION_LOST: 502,
@@ -96,7 +98,11 @@ export interface JsonRoute extends RouteBase {
 }
 
 interface StreamRoute extends RouteBase {
-  readonly stream: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly stream: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    given: Pick<ApiRequest, 'params' | 'query'>,
+  ) => void;
 }
 
 export type Route = JsonRoute | StreamRoute;

@@ -1,23 +1,16 @@
 /** The routes for clients of the gateway: who they are, what they called, and the end of their tokens. */
 
 import type { ClientSetting } from '../config/entry.ts';
-import type { Home } from '../config/home.ts';
-import type { Host } from '../host/host.ts';
 import { groupBy } from '../lib/group-by.ts';
 import { own } from '../lib/json.ts';
-import type { ConnectedClient, ConnectedClients } from '../serve/connected-clients.ts';
+import type { ConnectedClient } from '../serve/connected-clients.ts';
+import { refusedClients } from '../serve/refused-clients.ts';
 import { readTokenFile, revokeToken, type StoredToken, tokenFileOf } from '../serve/token-file.ts';
+import type { RouteParts } from './all-routes.ts';
 import { list, object, ref, text } from './api-schemas.ts';
-import type { RecentCalls } from './recent-calls.ts';
 import { type Route, refusal } from './route.ts';
 
-export interface ClientParts {
-  readonly host: Host;
-  readonly calls: RecentCalls;
-  readonly clients: ConnectedClients;
-  /** The home of the tokens. */
-  readonly home: Home;
-}
+type ClientParts = Pick<RouteParts, 'host' | 'traffic' | 'home'>;
 
 export function clientRoutes(parts: ClientParts): readonly Route[] {
   return [
@@ -32,7 +25,7 @@ export function clientRoutes(parts: ClientParts): readonly Route[] {
         budgets: { ...list(ref('BudgetUse')), description: 'Of all clients together.' },
       }),
       handle: () => {
-        const connected = parts.clients.list();
+        const connected = parts.traffic.clients.list();
         return { clients: clientsOf(parts, connected), connected, budgets: parts.host.budgets() };
       },
     },
@@ -57,10 +50,12 @@ export function clientRoutes(parts: ClientParts): readonly Route[] {
 }
 
 function clientsOf(parts: ClientParts, connected: readonly ConnectedClient[]): readonly object[] {
-  const { host, calls } = parts;
+  const { host, traffic } = parts;
   const { settings } = host.profiles;
-  const tokens = new Map(tokensOf(parts).map((token) => [token.name, token]));
-  const byClient = calls.byClient();
+  const file = readTokenFile(tokenFileOf(parts.home));
+  const tokens = new Map(file.tokens.map((token) => [token.name, token]));
+  const refused = refusedClients(settings, file, Date.now());
+  const byClient = traffic.calls.byClient();
   const sessions = groupBy(connected, ({ client }) => client ?? '');
   sessions.delete('');
   const names = new Set([
@@ -73,13 +68,13 @@ function clientsOf(parts: ClientParts, connected: readonly ConnectedClient[]): r
     const token = tokens.get(name);
     const setting = own(settings.clients, name);
     const profile = token?.profile ?? setting?.profile;
-    const problem = profile === undefined ? undefined : host.profiles.problemOf(profile);
+    const problem = refused.get(name);
     return {
       name,
       recognisedBy: waysOf(token, setting),
       ...(profile === undefined ? {} : { profile, budgets: host.profiles.budgetsOf(name, profile) }),
       ...(token === undefined ? {} : { token: times(token) }),
-      ...(problem === undefined ? {} : { problem: problem.message }),
+      ...(problem === undefined ? {} : { problem }),
       sessions: sessions.get(name)?.length ?? 0,
       calls: 0,
       running: 0,

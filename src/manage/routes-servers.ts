@@ -4,11 +4,14 @@ import type { ServerEntry } from '../config/entry.ts';
 import { EDITABLE_SCOPES, type EditableScope } from '../config/scopes.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Host } from '../host/host.ts';
+import { defined } from '../lib/defined.ts';
+import type { RouteParts } from './all-routes.ts';
 import { list, object, ref, text } from './api-schemas.ts';
+import { shownServer } from './next-step.ts';
 import { HttpFailure, type JsonRoute } from './route.ts';
 import type { WaitingLogins } from './waiting-logins.ts';
 
-export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
+export function serverRoutes({ host, logins }: Pick<RouteParts, 'host' | 'logins'>): readonly JsonRoute[] {
   return [
     {
       method: 'GET',
@@ -16,7 +19,10 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
       operation: 'listServers',
       summary: 'All servers and how they are.',
       answer: object({ servers: list(ref('ServerReport')), problems: list(ref('Problem')) }),
-      handle: () => ({ servers: host.servers(), problems: host.problems() }),
+      handle: () => ({
+        servers: host.servers().map((report) => shownServer(report, host.management)),
+        problems: host.problems(),
+      }),
     },
     {
       method: 'POST',
@@ -46,7 +52,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
             ? taken(name, scope ?? 'local')
             : thrown;
         }
-        return host.describe(name);
+        return describeServer(host, name);
       },
     },
     {
@@ -56,7 +62,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
       summary: 'One server: how it is, where it is configured, and its entry without its secrets.',
       answer: ref('Server'),
       fails: [404],
-      handle: ({ params }) => host.describe(nameIn(params)),
+      handle: ({ params }) => describeServer(host, nameIn(params)),
     },
     {
       method: 'DELETE',
@@ -102,7 +108,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
         const name = nameIn(params);
         await approve(host, name, String(body['digest']));
         await host.connect(name).catch(() => {});
-        return host.describe(name);
+        return describeServer(host, name);
       },
     },
     startRoute(host, 'connect', 'Start a server, or try again; answers when it is there.'),
@@ -116,7 +122,7 @@ export function serverRoutes(host: Host, logins: WaitingLogins): readonly JsonRo
       fails: [404],
       handle: async ({ params }) => {
         await host.disconnect(nameIn(params));
-        return host.describe(nameIn(params));
+        return describeServer(host, nameIn(params));
       },
     },
     {
@@ -152,7 +158,7 @@ function startRoute(host: Host, verb: 'connect' | 'reconnect', summary: string):
     fails: [403, 404, 409, 502, 504],
     handle: async ({ params }) => {
       await host[verb](nameIn(params));
-      return host.describe(nameIn(params));
+      return describeServer(host, nameIn(params));
     },
   };
 }
@@ -161,7 +167,7 @@ function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
   /** A login reopens the connection; the response is its result. */
   const afterLogin = async (name: string): Promise<unknown> => {
     await host.connect(name).catch(() => {});
-    return host.describe(name);
+    return describeServer(host, name);
   };
   return [
     {
@@ -218,6 +224,14 @@ function loginRoutes(host: Host, logins: WaitingLogins): readonly JsonRoute[] {
       },
     },
   ];
+}
+
+/** One server, with every scope that has it, and the next step. */
+export async function describeServer(host: Host, name: string): Promise<object> {
+  const { entry, file, credentials, terms, unapproved, ...report } = await host.describe(name);
+  const origin = defined({ file, credentials, terms, unapproved });
+  const places = host.management.entries.origins(name);
+  return { ...shownServer(report, host.management), entry, ...origin, places };
 }
 
 /** Responds with a conflict if the entry differs from the one that was shown. */

@@ -1,29 +1,21 @@
-/** The routes for use: tools, search, calls, pending questions, and events. */
+/** The routes for use: tools, search, pending questions, and events. */
 
-import type { Host } from '../host/host.ts';
-import type { HostSession } from '../host/host-session.ts';
-import { list, object, ref, type Schema, text } from './api-schemas.ts';
-import type { ApprovalQueue } from './approval-queue.ts';
-import { EVENT_NAMES, type EventLog } from './event-log.ts';
-import { MAX_KEPT_CALLS, type RecentCalls } from './recent-calls.ts';
-import { type ApiRequest, type Route, refusal } from './route.ts';
+import type { RouteParts } from './all-routes.ts';
+import { list, object, ref, text } from './api-schemas.ts';
+import { EVENT_NAMES, PAGE_EVENTS } from './event-log.ts';
+import { limitUpTo, wholeNumber } from './query-values.ts';
+import { type Route, refusal } from './route.ts';
 
 const DEFAULT_RESULTS = 20;
 const MAX_RESULTS = 100;
-const DEFAULT_CALLS = 500;
 const MAX_QUERY_CHARS = 2_000;
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 3_650;
 
-export interface UseParts {
-  readonly host: Host;
-  /** The session of these calls: one for as long as the gateway runs. */
-  readonly session: HostSession;
-  readonly approvalQueue: ApprovalQueue;
-  readonly events: EventLog;
-  readonly calls: RecentCalls;
-}
+type UseParts = Pick<RouteParts, 'host' | 'traffic' | 'events'>;
 
 export function useRoutes(parts: UseParts): readonly Route[] {
-  const { host, calls } = parts;
+  const { host, traffic } = parts;
   return [
     {
       method: 'GET',
@@ -52,40 +44,22 @@ export function useRoutes(parts: UseParts): readonly Route[] {
       handle: async ({ query }) => {
         const wanted = (query.get('q') ?? '').slice(0, MAX_QUERY_CHARS);
         const limit = wholeNumber(query, 'limit', { fallback: DEFAULT_RESULTS, max: MAX_RESULTS });
-        return { results: wanted.trim() === '' ? [] : await host.search(wanted, { limit }) };
+        const found = wanted.trim() === '' ? [] : await host.search(wanted, { limit });
+        const best = found[0]?.score ?? 0;
+        // Scores are close to 1 for every tool that has all words: shares differ.
+        return {
+          results: found.map((each) => ({ ...each, share: best > 0 ? Math.min(1, each.score / best) : 0 })),
+        };
       },
     },
-    {
-      method: 'POST',
-      path: '/api/call',
-      operation: 'callTool',
-      summary:
-        'Call a tool. The same policy applies as everywhere; a call that needs approval waits under /api/approvals.',
-      body: 'NewCall',
-      answer: ref('CallResult'),
-      fails: [403, 404, 409, 502, 504],
-      handle: (request) => call(parts.session, request),
-    },
-    ...questionRoutes(parts.approvalQueue),
+    ...questionRoutes(parts),
     eventsRoute(parts),
-    {
-      method: 'GET',
-      path: '/api/calls',
-      operation: 'listCalls',
-      summary: 'The last calls and how they went, newest first.',
-      query: {
-        limit: limitUpTo(MAX_KEPT_CALLS, DEFAULT_CALLS),
-      },
-      answer: object({ calls: list(ref('Call')) }),
-      handle: ({ query }) => ({
-        calls: calls.list(wholeNumber(query, 'limit', { fallback: DEFAULT_CALLS, max: MAX_KEPT_CALLS })),
-      }),
-    },
     {
       method: 'GET',
       path: '/api/stats',
       operation: 'getStats',
       summary: 'The latency of each server, and the tokens that its definitions cost a model.',
+      query: { server: { type: 'string', description: 'Only this server, with its tools.' } },
       answer: {
         type: 'object',
         properties: {
@@ -99,16 +73,33 @@ export function useRoutes(parts: UseParts): readonly Route[] {
         },
         required: ['servers', 'definitionTokens'],
       },
-      handle: () => ({ servers: calls.stats(host), definitionTokens: host.definitionTokens() }),
+      handle: ({ query }) => {
+        const server = query.get('server');
+        const all = traffic.calls.stats(host);
+        const servers =
+          server === null
+            ? all
+            : all
+                .filter(({ name }) => name === server)
+                .map((stats) => ({ ...stats, tools: traffic.calls.toolStats(host, server) }));
+        return { servers, definitionTokens: host.definitionTokens() };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/cost',
+      operation: 'getCost',
+      summary:
+        'What servers and tools cost a model: tokens of definitions and of results, calls of the last days, and what saves most.',
+      query: { days: limitUpTo(MAX_DAYS, DEFAULT_DAYS) },
+      answer: ref('CostReport'),
+      handle: ({ query }) =>
+        host.cost({ days: wholeNumber(query, 'days', { fallback: DEFAULT_DAYS, max: MAX_DAYS }) }),
     },
   ];
 }
 
-function limitUpTo(maximum: number, usual: number): Schema & { readonly description: string } {
-  return { type: 'integer', minimum: 1, maximum, description: `How many at most (${usual}).` };
-}
-
-function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
+function questionRoutes({ traffic }: UseParts): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -116,7 +107,7 @@ function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
       operation: 'listQuestions',
       summary: 'Questions that wait for an answer: approvals, elicitations and sampling, oldest first.',
       answer: object({ approvals: list(ref('Question')) }),
-      handle: () => ({ approvals: approvalQueue.list() }),
+      handle: () => ({ approvals: traffic.approvalQueue.list() }),
     },
     {
       method: 'POST',
@@ -126,10 +117,15 @@ function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
       body: 'Answer',
       answer: object({ id: text, answer: text }),
       fails: [404],
-      handle: ({ params, body }) => {
+      handle: async ({ params, body }) => {
         const id = params['id'] ?? '';
         const answer = String(body['answer']);
-        if (approvalQueue.answer(id, { answer, content: body['content'] }) === undefined) {
+        const { rule, content } = body;
+        const isTaken =
+          typeof rule === 'string' && answer === 'allow-always'
+            ? await traffic.allowBy(id, rule)
+            : traffic.approvalQueue.answer(id, { answer, content }) !== undefined;
+        if (!isTaken) {
           throw refusal(404, `No question called ${JSON.stringify(id)} waits here`, {
             hint: 'It was answered already, is no longer needed, or is asked elsewhere.',
           });
@@ -140,47 +136,16 @@ function questionRoutes(approvalQueue: ApprovalQueue): readonly Route[] {
   ];
 }
 
-function eventsRoute({ approvalQueue, events }: UseParts): Route {
+function eventsRoute({ traffic, events }: UseParts): Route {
   return {
     method: 'GET',
     path: '/api/events',
     operation: 'streamEvents',
-    summary: `Server-sent events: all events of the host (${EVENT_NAMES.join(', ')}). Last-Event-ID resumes; the event missed reports that too many were missed.`,
+    summary: `Server-sent events: all events of the host (${EVENT_NAMES.join(', ')}), and those of this API (${PAGE_EVENTS.join(', ')}). Last-Event-ID resumes; the event missed reports that too many were missed.`,
     stream: (request, response) => {
       if (events.isFull) throw refusal(429, 'Too many readers', { headers: { 'retry-after': '5' } });
       const id = request.headers['last-event-id'];
-      events.stream(response, typeof id === 'string' ? id : undefined, approvalQueue.addReader());
+      events.stream(response, typeof id === 'string' ? id : undefined, traffic.approvalQueue.addReader());
     },
   };
-}
-
-async function call(session: HostSession, { body, signal }: ApiRequest): Promise<unknown> {
-  const {
-    name,
-    arguments: args,
-    timeoutMs,
-    ref,
-  } = body as {
-    readonly name: string;
-    readonly arguments?: Readonly<Record<string, unknown>>;
-    readonly timeoutMs?: number;
-    readonly ref?: string;
-  };
-  let mismatch: readonly string[] | undefined;
-  const onMismatch = (problems: readonly string[]): void => {
-    mismatch = problems;
-  };
-  const result = await session.call(name, args ?? {}, { signal, timeoutMs, ref, onMismatch });
-  return mismatch === undefined ? result : { ...result, mismatch };
-}
-
-function wholeNumber(
-  query: URLSearchParams,
-  name: string,
-  { fallback, max }: { readonly fallback: number; readonly max: number },
-): number {
-  const given = query.get(name);
-  if (given === null) return fallback;
-  if (/^[1-9]\d{0,8}$/.test(given) && Number(given) <= max) return Number(given);
-  throw refusal(400, `${name} must be a whole number from 1 to ${max}`);
 }

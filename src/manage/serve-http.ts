@@ -84,11 +84,16 @@ export async function serveHttp(host: Host, options: ServeHttpOptions = {}): Pro
     const manageTokenFile = kept?.file;
     return {
       ...served,
+      async close() {
+        await served.close();
+        await management.settled();
+      },
       manageTokenFile,
       page: `http://${isLoopback(hostname) ? hostname : '127.0.0.1'}:${port}/`,
     };
   } catch (error) {
     management.close();
+    await management.settled();
     throw error;
   }
 }

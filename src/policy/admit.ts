@@ -7,7 +7,7 @@ import { isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { shellWord } from '../lib/shell-word.ts';
 import { blockingRule } from './managed-rules.ts';
-import { isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
+import { folderInVariable, isUnapproved, needsConsent, runsInProject } from './needs-consent.ts';
 import type { TrustDecision } from './trust.ts';
 
 type Admission =
@@ -53,6 +53,9 @@ function whyUntrusted(spec: ServerSpec, state: TrustDecision['state']): string {
   const { name, file, baseDir } = spec;
   if (runsInProject(spec)) {
     const since = state === 'changed' ? ' since its entry changed' : '';
+    const folder = folderInVariable(spec);
+    if (folder !== undefined)
+      return `${name} starts in ${JSON.stringify(folder)}, which may be in ${baseDir}; you have not approved it there${since}`;
     return `${name} would run code of ${baseDir}, which you have not approved for it${since}`;
   }
   const why =

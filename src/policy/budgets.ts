@@ -60,6 +60,31 @@ export interface BudgetRefusal {
   readonly retryAfterSeconds: number;
 }
 
+/** One counter in shared storage, and the amount of a call. */
+export interface SharedCount {
+  readonly key: string;
+  readonly periodMs: number;
+  readonly amount: number;
+}
+
+/** Counters that several processes share. */
+export interface SharedCounters {
+  /** The number of processes that share them. */
+  readonly shares: number;
+  /**
+   * Counts in all counters, or in none if one is used up: then the place of the one that refuses longest. `away`: the
+   * storage cannot be reached.
+   */
+  reserve(
+    counts: readonly (SharedCount & { readonly limit: number })[],
+  ): Promise<'counted' | 'away' | { readonly place: number; readonly waitMs: number }>;
+  /** Adds to counters; dropped if the storage cannot be reached. */
+  add(counts: readonly SharedCount[]): void;
+}
+
+/** What happens to calls with a limit while shared counters cannot be reached. */
+export type OnLost = 'local' | 'refuse';
+
 /** One counter, shared by all sessions of a principal. */
 interface Counter {
   readonly key: string;
@@ -80,8 +105,10 @@ interface Counted {
 
 /** The budgets that apply to one tool. */
 interface ToolBudgets {
-  readonly calls: readonly Counted[];
-  readonly tokens: readonly Counted[];
+  readonly all: readonly Counted[];
+  /** The counters of calls; budgets that differ only in their limit share one. */
+  readonly calls: readonly Counter[];
+  readonly tokens: readonly Counter[];
 }
 
 /** The budgets of one principal. */
@@ -103,10 +130,14 @@ export class BudgetAccount {
   /** Returns the budgets for a tool; looked up once for each. */
   of(call: Countable): ToolBudgets {
     return getOrMake(this.#byTool, call.names, () => {
-      const found = this.#counted.filter(({ matches }) => matches(call));
+      const all = this.#counted.filter(({ matches }) => matches(call));
+      const countersOf = (counted: readonly Counted[]): readonly Counter[] => [
+        ...new Set(counted.map(({ counter }) => counter)),
+      ];
       return {
-        calls: found.filter(({ budget }) => budget.calls !== undefined),
-        tokens: found.filter(({ budget }) => budget.calls === undefined),
+        all,
+        calls: countersOf(all.filter(({ budget }) => budget.calls !== undefined)),
+        tokens: countersOf(all.filter(({ budget }) => budget.calls === undefined)),
       };
     });
   }
@@ -166,32 +197,42 @@ export function budgetMatcher({ server = '*', tool }: Budget): (call: Countable)
 /** A call that was counted. */
 export class Reservation {
   readonly #book: BudgetBook;
-  readonly #calls: ReadonlySet<Counter>;
-  readonly #tokens: ReadonlySet<Counter>;
+  readonly #budgets: readonly ToolBudgets[];
 
-  constructor(book: BudgetBook, calls: ReadonlySet<Counter>, tokens: ReadonlySet<Counter>) {
+  constructor(book: BudgetBook, budgets: readonly ToolBudgets[]) {
     this.#book = book;
-    this.#calls = calls;
-    this.#tokens = tokens;
+    this.#budgets = budgets;
   }
 
   /** False if no budget counts tokens, which are costly to estimate. */
   get countsTokens(): boolean {
-    return this.#tokens.size > 0;
+    return this.#budgets.some(({ tokens }) => tokens.length > 0);
   }
 
   charge(tokens: number): void {
-    for (const counter of this.#tokens) this.#book.add(counter, tokens);
+    this.#change('tokens', tokens);
   }
 
   /** Returns the call to its budgets: it was never sent. */
   release(): void {
-    for (const counter of this.#calls) this.#book.add(counter, -1);
+    this.#change('calls', -1);
+  }
+
+  #change(kind: 'calls' | 'tokens', amount: number): void {
+    const counters = this.#budgets.flatMap((each) => each[kind]);
+    for (const counter of counters) this.#book.add(counter, amount);
+    if (counters.length > 0)
+      this.#book.shared?.add(counters.map(({ key, periodMs }) => ({ key, periodMs, amount })));
   }
 }
 
 /** Accounts hold no counts, so they can be made again. */
 const MAX_KEPT_ACCOUNTS = 20_000;
+
+/** Not by its class: the daemon's book and its hosts are in different bundles, each with a class of its own. */
+export function isRefusal(reserved: Reservation | BudgetRefusal): reserved is BudgetRefusal {
+  return 'retryAfterSeconds' in reserved;
+}
 
 /** All counters of a home. */
 export class BudgetBook {
@@ -204,8 +245,12 @@ export class BudgetBook {
   #stored: ReadonlyMap<string, StoredUse> | undefined;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(home: Pick<Home, 'dir' | 'run' | 'isNone'>, clock: Clock) {
+  /** Counters that other processes use too. */
+  readonly shared: SharedCounters | undefined;
+
+  constructor(home: Pick<Home, 'dir' | 'run' | 'isNone'>, clock: Clock, shared?: SharedCounters) {
     this.#clock = clock;
+    this.shared = shared;
     const file = join(home.dir, 'budgets.json');
     this.#file = home.isNone ? undefined : file;
     this.#store = new JsonStore({
@@ -239,36 +284,65 @@ export class BudgetBook {
     return getOrMake(this.#everyone, budgets, () => new BudgetAccount(this, 'everyone', budgets));
   }
 
-  /** Counts a call in all accounts, or in none if a budget is used up. */
-  reserve(accounts: readonly BudgetAccount[], call: Countable): Reservation | BudgetRefusal {
+  /**
+   * Counts a call in the counters that all processes share, in one round trip. While they cannot be reached, this
+   * process counts against its share of each limit, or refuses (`away`).
+   */
+  async reserveShared(
+    shared: SharedCounters,
+    accounts: readonly BudgetAccount[],
+    call: Countable,
+    onLost: OnLost,
+  ): Promise<Reservation | BudgetRefusal | 'away'> {
     const found = accounts.map((account) => account.of(call));
-    const calls = found.flatMap((each) => each.calls);
-    const tokens = found.flatMap((each) => each.tokens);
+    const limits = found.flatMap(({ all }) => all);
+    if (limits.length === 0) return new Reservation(this, found);
+    const seen = new Set<string>();
+    const counts = limits.map(({ budget, limit, counter: { key, periodMs } }) => {
+      // Budgets that differ only in their limit share a counter.
+      const isCounted = budget.calls !== undefined && !seen.has(key);
+      seen.add(key);
+      return { key, periodMs, limit, amount: isCounted ? 1 : 0 };
+    });
+    const answer = await shared.reserve(counts);
+    if (answer === 'away') return onLost === 'refuse' ? 'away' : this.reserve(accounts, call, shared.shares);
+    if (answer !== 'counted') {
+      const budget = limits[answer.place]?.budget ?? limits[0]?.budget;
+      if (budget !== undefined)
+        return { budget, retryAfterSeconds: Math.max(1, Math.ceil(answer.waitMs / SECOND_MS)) };
+    }
+    for (const { calls } of found) for (const counter of calls) this.add(counter, 1);
+    return new Reservation(this, found);
+  }
+
+  /** Counts a call in all accounts, or in none if a budget is used up. `shares`: this process has one of so many. */
+  reserve(accounts: readonly BudgetAccount[], call: Countable, shares = 1): Reservation | BudgetRefusal {
+    const found = accounts.map((account) => account.of(call));
+    const now = this.#clock.now();
     let refusal: BudgetRefusal | undefined;
-    for (const { budget, limit, counter } of [...calls, ...tokens]) {
-      const { used, endsInMs } = this.current(counter);
-      if (used < limit) continue;
-      const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / SECOND_MS));
-      if (refusal === undefined || retryAfterSeconds > refusal.retryAfterSeconds)
-        refusal = { budget, retryAfterSeconds };
+    for (const { all } of found) {
+      for (const { budget, limit, counter } of all) {
+        moveTo(now, counter);
+        if (counter.used < (shares === 1 ? limit : Math.ceil(limit / shares))) continue;
+        const retryAfterSeconds = Math.max(1, Math.ceil(msLeft(counter, now) / SECOND_MS));
+        if (refusal === undefined || retryAfterSeconds > refusal.retryAfterSeconds)
+          refusal = { budget, retryAfterSeconds };
+      }
     }
     if (refusal !== undefined) return refusal;
-    const counters = new Set(calls.map(({ counter }) => counter));
-    for (const counter of counters) this.add(counter, 1);
-    return new Reservation(this, counters, new Set(tokens.map(({ counter }) => counter)));
+    for (const { calls } of found) for (const counter of calls) this.add(counter, 1, now);
+    return new Reservation(this, found);
   }
 
   /** Returns the use of the current window. */
   current(counter: Counter): WindowUse {
     const now = this.#clock.now();
-    const window = Math.floor(now / counter.periodMs);
-    // A clock that is set back does not give a second budget for the same time.
-    if (window > counter.window) Object.assign(counter, { window, used: 0, unsaved: 0 });
-    return { used: counter.used, endsInMs: (counter.window + 1) * counter.periodMs - now };
+    moveTo(now, counter);
+    return { used: counter.used, endsInMs: msLeft(counter, now) };
   }
 
-  add(counter: Counter, amount: number): void {
-    this.current(counter);
+  add(counter: Counter, amount: number, now: number = this.#clock.now()): void {
+    moveTo(now, counter);
     const used = Math.max(0, counter.used + amount);
     const change = used - counter.used;
     counter.used = used;
@@ -327,6 +401,20 @@ export class BudgetBook {
     for (const [key, counter] of this.#counters)
       if (this.current(counter).used === 0) this.#counters.delete(key);
   }
+}
+
+/** Begins a new window if the last one has ended. */
+function moveTo(now: number, counter: Counter): void {
+  const window = Math.floor(now / counter.periodMs);
+  // A clock that is set back does not give a second budget for the same time.
+  if (window <= counter.window) return;
+  counter.window = window;
+  counter.used = 0;
+  counter.unsaved = 0;
+}
+
+function msLeft({ window, periodMs }: Counter, now: number): number {
+  return (window + 1) * periodMs - now;
 }
 
 /** Hashed: a principal may be a token, which must not be stored. Without the limit, so that changing it keeps the use. */

@@ -19,6 +19,9 @@ export function consentTerms(spec: ServerSpec): string {
     return `Approval is for this entry. The server at its address may change without a new question.${helper}`;
   }
   const whose = supplierOf(spec) === 'plugin' ? "plugin's" : "project's";
+  if (spec.lock?.kind === 'locked') {
+    return `Approval is for this entry and its locked packages. The ${whose} own code that it loads may change without a new question.`;
+  }
   return `Approval is for this entry. The ${whose} own code, and packages that it loads, may change without a new question.`;
 }
 

@@ -6,7 +6,7 @@
  * that split words, and long runs of other invisible characters. Languages, emoji, joiners, line ends and byte order
  * marks are kept.
  *
- * No imports: `assets/page/hidden-text.js` is this file without its types, so that the page uses the same definition.
+ * No imports: the page bundles this file, so that it uses the same definition.
  */
 
 /** Creates an expression on first use: those with Unicode classes take milliseconds to compile. */

@@ -14,7 +14,9 @@ import {
   type StdioEntry,
 } from '../config/entry.ts';
 import { type Environment, expandEntry } from '../config/expand.ts';
+import { usableLock } from '../config/lock-file.ts';
 import type { Managed, ManagedGrants, ManagedMatcher, ManagedRule } from '../config/managed.ts';
+import { launchedBy } from '../config/package-launcher.ts';
 import { attempt } from '../lib/attempt.ts';
 import { findProgram, findPrograms, isExecutable, withoutProject } from '../lib/find-program.ts';
 import { matchesUrl } from './url-pattern.ts';
@@ -24,7 +26,8 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
   if (managed.closed !== undefined) return managed.closed;
   const { denied: denials, exclusive, allowed } = managed;
   // Most machines have no rules, and expanding every entry takes time in `list --no-connect`.
-  if (denials.length === 0 && exclusive === undefined && allowed === undefined) return undefined;
+  const isOpen = denials.length === 0 && exclusive === undefined && allowed === undefined;
+  if (isOpen && managed.lockedOnly !== true) return undefined;
   const forms = formsOf(spec, env);
   const denied = managed.denied.find((rule) =>
     forms.some((entry) => matches(rule, spec.name, entry, 'deny')),
@@ -33,9 +36,12 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
   if (managed.exclusive !== undefined && spec.scope !== 'managed') {
     return `${managed.exclusive} is exclusive and does not list it`;
   }
-  if (managed.allowed === undefined) return undefined;
   // Permission is checked against the program that really runs: the last form, with its variables expanded.
   const real = forms.at(-1) ?? spec.entry;
+  if (managed.lockedOnly === true && !isLockedOrManaged(spec, real)) {
+    return `lockedOnly in ${managed.policyFile} requires a lock for it`;
+  }
+  if (managed.allowed === undefined) return undefined;
   const fitting = managed.allowed.filter((rule) => matches(rule, spec.name, real, 'allow'));
   let why: string | undefined;
   for (const { matcher, shown } of fitting) {
@@ -44,6 +50,16 @@ export function blockingRule(spec: ServerSpec, managed: Managed, env: Environmen
     why ??= `${shown} in ${managed.policyFile} does not allow ${exceeds}`;
   }
   return why ?? `allowedServers in ${managed.policyFile} does not list it`;
+}
+
+/**
+ * True for a server that is locked, remote, built in or part of the program, and for a program of the administrator's
+ * own file that is not behind a package launcher.
+ */
+function isLockedOrManaged(spec: ServerSpec, entry: ServerEntry): boolean {
+  if (!isStdio(entry) || spec.builtIn === true) return true;
+  if (usableLock(spec, entry) !== undefined) return true;
+  return spec.scope === 'managed' && launchedBy(entry).kind === 'program';
 }
 
 /** Returns an entry as written and as expanded, so that a variable cannot be used to evade a rule. */

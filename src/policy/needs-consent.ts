@@ -14,13 +14,27 @@ export function isUnapproved(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean
   return !isForeign(spec) && spec.entry.unapproved === true;
 }
 
-/** True for a user or managed entry that runs in, or from, the current project. It is approved per folder. */
-export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
-  if (!isForEveryProject({ scope })) return false;
+/** True for a user or managed entry that runs, or may run, in or from the current project. It is approved per folder. */
+export function runsInProject(spec: Pick<ServerSpec, 'scope' | 'entry'>): boolean {
+  return isForEveryProject(spec) && (takesCodeFromProject(spec) || folderInVariable(spec) !== undefined);
+}
+
+/**
+ * Returns the `cwd` of an entry for which `runsInProject` is true only because the folder is in a variable, which may
+ * name the project; undefined for all others.
+ */
+export function folderInVariable(spec: Pick<ServerSpec, 'entry'>): string | undefined {
+  const { entry } = spec;
+  if (isRemote(entry) || isInProcess(entry) || takesCodeFromProject(spec)) return undefined;
+  const { cwd } = entry;
+  return cwd !== undefined && isInProject(cwd) ? cwd : undefined;
+}
+
+function takesCodeFromProject({ entry }: Pick<ServerSpec, 'entry'>): boolean {
   if (isRemote(entry)) return refersToProject(entry.headersHelper ?? '');
   if (isInProcess(entry)) return false;
   const { command, args = [], env = {}, cwd } = entry;
-  if (cwd !== undefined && isInProject(cwd)) return true;
+  if (cwd !== undefined && isInProject(cwd) && !beginsWithOtherVariable(cwd)) return true;
   if (![command, ...args, ...Object.values(env)].some(refersToProject)) return false;
   const data = dataWords(command, args);
   return (
@@ -36,6 +50,10 @@ export function runsInProject({ scope, entry }: Pick<ServerSpec, 'scope' | 'entr
 /** True if the folder itself is passed as data; paths below it may be code. */
 function isProjectItself(text: string): boolean {
   return /^(?:--?[\w-]+=)?\$\{PROJECT_DIR\}[\\/]?(?::[^$]*)?$/.test(text);
+}
+
+function beginsWithOtherVariable(cwd: string): boolean {
+  return cwd.startsWith('${') && !refersToProject(cwd);
 }
 
 /** True unless the path is the same folder in every project. */

@@ -234,6 +234,11 @@ function versionsDiff(versions: Versions<unknown> | undefined, isNew: boolean): 
     .join('\n');
 }
 
+/** Returns the difference of two definitions as lines with `-` and `+`, under the name of each changed part. */
+export function definitionDiff(before: unknown, after: unknown): string {
+  return compare('', before, after).flatMap(linesOf).slice(0, MAX_LINES).join('\n');
+}
+
 function diffOf(before: unknown, after: unknown): string {
   if (after === undefined) return 'What it is now was not kept; connect the server to see it.';
   const changes = before === undefined ? compare('', {}, after) : compare('', before, after);

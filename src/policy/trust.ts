@@ -1,4 +1,4 @@
-/** Stores approvals of project and plugin servers, bound by a hash to the effective entry and the files it names. */
+/** Stores approvals of project and plugin servers, bound by a hash to the effective entry, its lock and the files it names. */
 
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -7,6 +7,8 @@ import { change, serversPath, targetOf } from '../config/edit-config.ts';
 import type { Problem, ServerSpec } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import { decisiveIds } from '../config/inputs.ts';
+import { lockDigest } from '../config/lock-digest.ts';
+import { isForeign } from '../config/scopes.ts';
 import { PlugboardError } from '../errors.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord, own, valueAt } from '../lib/json.ts';
@@ -36,19 +38,25 @@ export interface Trust {
   verdicts(specs: readonly ServerSpec[]): Promise<ReadonlyMap<string, TrustDecision>>;
   /** Returns verdicts by spec, since several may have the same name. */
   verdictsBySpec(specs: readonly ServerSpec[]): Promise<ReadonlyMap<ServerSpec, TrustDecision>>;
-  /** Stores the user's approval of these servers in their current state. */
-  grant(specs: readonly ServerSpec[]): Promise<void>;
+  /**
+   * Stores the user's approval of these servers in their current state.
+   *
+   * @param shown - The hash of what the user was shown, for one server: anything else is not approved.
+   */
+  grant(specs: readonly ServerSpec[], shown?: string): Promise<void>;
   /** Removes approvals; returns the names of servers that had one. */
   revoke(specs: readonly ServerSpec[]): Promise<readonly string[]>;
 }
 
 /** The approved state. The entry is stored as it was, so that a later change can be shown. */
-interface Consent {
+export interface Consent {
   readonly hash: string;
   readonly entry: unknown;
   /** The inputs that the entry refers to, by id; absent if there are none. */
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly scripts: Readonly<Record<string, unknown>>;
+  /** The locked package and the hash of the whole lock; absent without one. */
+  readonly lock?: Readonly<Record<string, unknown>>;
 }
 
 /** Returns the path of an approval, by the folder of the file: a nested `.mcp.json` may have a server of that name. */
@@ -96,7 +104,10 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
 
     verdictsBySpec: judgeAll,
 
-    async grant(specs) {
+    async grant(specs, shown) {
+      const isShown = async (spec: ServerSpec): Promise<boolean> =>
+        shown === undefined || (await consentTo(spec, { home, env }))?.hash === shown;
+      for (const spec of specs) if (isUnapproved(spec) && !(await isShown(spec))) throw changedSince(spec);
       const approved = await Promise.all(
         specs.map((spec) => (isUnapproved(spec) ? approveOwn(spec, home) : spec)),
       );
@@ -104,6 +115,10 @@ export function openTrust({ home, env }: { home: Home; env: NodeJS.ProcessEnv })
       const consents = await Promise.all(
         foreign.map(async (spec) => ({ spec, consent: await consentTo(spec, { home, env }) })),
       );
+      const other = consents.find(
+        ({ spec, consent }) => shown !== undefined && specs.includes(spec) && consent?.hash !== shown,
+      );
+      if (other !== undefined) throw changedSince(other.spec);
       const hopeless = consents.find(({ consent }) => !consent);
       if (hopeless)
         throw new PlugboardError('UNTRUSTED', tooManyScripts(hopeless.spec).message, {
@@ -134,12 +149,7 @@ export async function approveOwn(spec: ServerSpec, home: Home): Promise<ServerSp
   const target = targetOf(spec, { home, projectRoot: spec.baseDir });
   await change(target.file, { home }, (root) => {
     const path = [...serversPath(target, root), spec.name];
-    if (canonicalJson(valueAt(root, path) ?? null) !== canonicalJson(spec.raw)) {
-      throw new PlugboardError('UNTRUSTED', `${spec.name} has changed since it was shown`, {
-        server: spec.name,
-        hint: 'Look at it again.',
-      });
-    }
+    if (canonicalJson(valueAt(root, path) ?? null) !== canonicalJson(spec.raw)) throw changedSince(spec);
     return { path: [...path, 'unapproved'], value: undefined };
   });
   const { unapproved: _raw, ...raw } = spec.raw;
@@ -147,8 +157,15 @@ export async function approveOwn(spec: ServerSpec, home: Home): Promise<ServerSp
   return { ...spec, raw, entry };
 }
 
+function changedSince({ name }: ServerSpec): PlugboardError {
+  return new PlugboardError('UNTRUSTED', `${name} has changed since it was shown`, {
+    server: name,
+    hint: 'Look at it again.',
+  });
+}
+
 /** Returns the state to approve; undefined if there are more files than a user could review. */
-async function consentTo(
+export async function consentTo(
   spec: ServerSpec,
   { home, env }: { home: Home; env: NodeJS.ProcessEnv },
 ): Promise<Consent | undefined> {
@@ -159,9 +176,23 @@ async function consentTo(
   if (!scripts) return undefined;
   const inputs = shownInputs(spec);
   // Without inputs the hash equals that of versions that did not cover them: their approvals stay valid.
-  const covered = { entry: spec.raw, scripts, ...(inputs === undefined ? {} : { inputs }) };
+  const lock = shownLock(spec);
+  const covered = {
+    entry: spec.raw,
+    scripts,
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(lock === undefined ? {} : { lock }),
+  };
   const hash = createHash('sha256').update(canonicalJson(covered)).digest('hex');
   return { hash, ...covered };
+}
+
+/** The lock of a project's or plugin's entry: an approval is for these packages. The user's own locks need none. */
+function shownLock(spec: ServerSpec): Readonly<Record<string, string>> | undefined {
+  if (!isForeign(spec) || spec.lock === undefined) return undefined;
+  if (spec.lock.kind === 'invalid') return { invalid: spec.lock.reason };
+  const { package: name, version } = spec.lock.server;
+  return { package: `${name}@${version}`, digest: lockDigest(spec.lock.server) };
 }
 
 function tooManyScripts(spec: ServerSpec): Problem {
@@ -173,7 +204,8 @@ function asConsent(value: unknown): Consent | undefined {
   if (!isRecord(value) || typeof value['hash'] !== 'string') return undefined;
   const scripts = isRecord(value['scripts']) ? value['scripts'] : {};
   const inputs = isRecord(value['inputs']) ? { inputs: value['inputs'] } : {};
-  return { hash: value['hash'], entry: value['entry'], scripts, ...inputs };
+  const lock = isRecord(value['lock']) ? { lock: value['lock'] } : {};
+  return { hash: value['hash'], entry: value['entry'], scripts, ...inputs, ...lock };
 }
 
 function differences(before: Consent, after: Consent): TrustChange[] {
@@ -183,7 +215,8 @@ function differences(before: Consent, after: Consent): TrustChange[] {
   for (const script of new Set([...Object.keys(before.scripts), ...Object.keys(after.scripts)])) {
     inScripts.push(...compare(`script ${script}`, own(before.scripts, script), own(after.scripts, script)));
   }
-  return [...inEntry, ...inInputs, ...inScripts];
+  const inLock = compare('lock', before.lock, after.lock);
+  return [...inEntry, ...inInputs, ...inScripts, ...inLock];
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();

@@ -1,9 +1,10 @@
 /** Returns the spellings of a string that servers may treat alike; conditions of rules look at all of them. */
 
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { attempt } from '../lib/attempt.ts';
-import { resolveLinks } from '../lib/resolve-links.ts';
+import { resolveLinks, resolveLinksIn } from '../lib/resolve-links.ts';
 
 /** A value with more spellings than this is made to have them. */
 const MAX_SPELLINGS = 32;
@@ -25,7 +26,7 @@ function textRespelled(text: string): readonly string[] {
 
 /** Returns the spellings of a text; undefined if it is unreadable. */
 export function textSpellings(text: string): readonly string[] | undefined {
-  return spellings(text, []);
+  return PLAIN.test(text) ? [text] : spellings(text, []);
 }
 
 function spellings(text: string, more: readonly Respelled[]): readonly string[] | undefined {
@@ -75,14 +76,19 @@ export function pathSpellings(text: string, place: PathPlace): readonly string[]
     if (place.isUnknown === true && !isAbsolute(path)) return undefined;
     const bases = isAbsolute(path) ? [''] : [place.projectDir, ...place.folders];
     for (const base of bases) {
-      const absolute = base === '' ? path : `${base}/${path}`;
-      const real = resolveLinks(absolute);
+      const real = base === '' ? resolveLinks(path) : realIn(base, path);
       if (real === undefined) return undefined;
-      found.add(slashes(resolve(absolute)));
+      found.add(slashes(resolve(base, path)));
       found.add(slashes(real));
     }
   }
   return [...found];
+}
+
+function realIn(base: string, path: string): string | undefined {
+  // The folder nearly always exists, so the system resolves all of it at once.
+  const folder = attempt(() => realpathSync.native(base), undefined) ?? resolveLinks(base);
+  return folder === undefined ? undefined : resolveLinksIn(folder, path);
 }
 
 /** True if a text, read as a path, has `.`, `..` or empty segments, or is unreadable. */

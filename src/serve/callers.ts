@@ -13,6 +13,8 @@ import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import { type ClientTable, clientTables } from './client-table.ts';
 import type { TokenBook } from './token-book.ts';
 
+/** The reason is for the person who configured it, not for the client. */
+export const REFUSED = 'This client cannot be served; the log of the gateway has the reason';
 const MCP_PATH = '/mcp';
 /** Principal of a client without a token: over stdio, or where no token is needed. */
 const LOCAL = 'local';
@@ -56,7 +58,8 @@ export function localPrincipal(
   const table = clientTables(profiles)();
   const client = table.local ?? LOCAL;
   if (asked !== undefined) return principalText({ owner, client, profile: asked });
-  const isRefused = table.local !== undefined && table.isRefused(client);
+  // A client with a problem may be the local one.
+  const isRefused = table.local === undefined ? table.hasUnclear : table.isRefused(client);
   return principalText({ owner, client, profile: isRefused ? UNUSABLE : table.get(client)?.profile });
 }
 
@@ -170,7 +173,8 @@ export class Callers implements Admission {
   #verdictOn(name: string): Verdict {
     const { only, book, clients } = this.#options;
     const table = clients();
-    if (table.isRefused(name) || book?.isRefused(name))
+    const isUnclear = name === LOCAL && table.hasUnclear;
+    if (isUnclear || table.isRefused(name) || book?.isRefused(name))
       return { refusal: `The client ${JSON.stringify(name)} has a problem in the configuration` };
     const profiles = [table.get(name)?.profile, book?.profileOf(name), only].filter(
       (each) => each !== undefined,
@@ -183,10 +187,9 @@ export class Callers implements Admission {
     return { profile };
   }
 
-  /** The reason is for the person who configured it, not for the client. */
   #refused(name: string, reason: string): Refusal {
     this.#options.report(`Refused the client ${JSON.stringify(name)}: ${reason}`);
-    return { status: 403, message: 'This client cannot be served; the log of the gateway has the reason' };
+    return { status: 403, message: REFUSED };
   }
 
   #end(name: string): void {

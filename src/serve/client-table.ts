@@ -26,6 +26,10 @@ export class ClientTable {
   /** Clients that require a subject, by subject; a token has only one. */
   readonly #bySubject = new Map<string, ClaimedClient[]>();
   readonly #byOthers: ClaimedClient[] = [];
+  /** True if a client has a problem, and its definition does not show how it is recognised. */
+  readonly hasUnclear: boolean;
+  /** True if clients are recognised by claims, or may be: then a token that matches none of them is refused. */
+  readonly hasClaims: boolean;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -39,6 +43,8 @@ export class ClientTable {
       const wanted = Object.entries(claims ?? {}).map(([claim, values]) => [claim, listOf(values)] as const);
       if (wanted.length > 0) this.#addClaimed({ name, at, wanted });
     }
+    this.hasUnclear = [...this.#refused].some((name) => name !== EVERY_CLIENT && isUnclear(this.get(name)));
+    this.hasClaims = this.hasUnclear || clients.some(([, { claims }]) => claims !== undefined);
   }
 
   get(name: string): ClientSetting | undefined {
@@ -48,11 +54,6 @@ export class ClientTable {
   /** True if a client has a problem in the configuration, or all have. */
   isRefused(name: string): boolean {
     return this.#refused.size > 0 && (this.#refused.has(name) || this.#refused.has(EVERY_CLIENT));
-  }
-
-  /** True if clients are recognised by claims: then a token that matches none of them is refused. */
-  get hasClaims(): boolean {
-    return this.#bySubject.size > 0 || this.#byOthers.length > 0;
   }
 
   /** Returns the name of the first client whose claims a token has. */
@@ -81,6 +82,12 @@ export function clientTables(profiles: Pick<HostProfiles, 'settings'>): () => Cl
     if (made?.from !== settings) made = { from: settings, table: new ClientTable(settings) };
     return made.table;
   };
+}
+
+function isUnclear(client: ClientSetting | undefined): boolean {
+  if (client === undefined) return true;
+  const { token, claims, local } = client;
+  return token === undefined && claims === undefined && local !== true;
 }
 
 function listOf(values: string | readonly string[]): readonly string[] {

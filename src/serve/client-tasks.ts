@@ -78,11 +78,13 @@ export class ClientTasks {
     const { task } = params;
     const own = clientInfo.era === 'legacy' && isRecord(task) ? task : {};
     return new GatewayTask({
+      id: this.#client.issueTaskId(),
       clientConnection: this.#client.clientConnection,
       clientInfo,
       clock: this.#client.clock,
       owner: this.#owner,
       approvalQueue: () => this.#client.approvalQueue,
+      hidesRules: this.#client.hidesRules,
       params: own,
       tool: tool.name,
     });

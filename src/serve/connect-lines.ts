@@ -1,6 +1,7 @@
 /** The exact commands or config lines that connect each known agent to a gateway. */
 
 import { networkInterfaces } from 'node:os';
+import { shellWord } from '../lib/shell-word.ts';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -64,6 +65,33 @@ export function connectLines({ url, token, shellToken }: GatewayAddress): readon
       agent: 'VS Code',
       where: 'type',
       lines: [`code --add-mcp '${JSON.stringify({ name: NAME, type: 'http', url, ...headers })}'`],
+    },
+  ];
+}
+
+/** Returns the lines that connect each agent over stdio: it shares the servers of the daemon with the others. */
+export function localLines(profile?: string): readonly ConnectLines[] {
+  const args = ['serve', '--stdio', ...(profile === undefined ? [] : ['--profile', profile])];
+  const program = [NAME, ...args.map(shellWord)].join(' ');
+  return [
+    { agent: 'Claude Code', where: 'type', lines: [`claude mcp add --scope user ${NAME} -- ${program}`] },
+    { agent: 'Codex', where: 'type', lines: [`codex mcp add ${NAME} -- ${program}`] },
+    {
+      agent: 'OpenCode',
+      where: 'opencode.json',
+      lines: [
+        JSON.stringify({ mcp: { [NAME]: { type: 'local', command: [NAME, ...args], enabled: true } } }),
+      ],
+    },
+    {
+      agent: 'Cursor',
+      where: '.cursor/mcp.json',
+      lines: [JSON.stringify({ mcpServers: { [NAME]: { command: NAME, args } } })],
+    },
+    {
+      agent: 'VS Code',
+      where: 'type',
+      lines: [`code --add-mcp ${shellWord(JSON.stringify({ name: NAME, command: NAME, args }))}`],
     },
   ];
 }

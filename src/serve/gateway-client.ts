@@ -4,6 +4,7 @@ import { notReadOnly } from '../call/approve.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import { isCallTool, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL_READ, TOOL_SEARCH } from '../catalog/deferral.ts';
+import { RESULT_PREFIX } from '../catalog/result-tool-definition.ts';
 import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
@@ -11,6 +12,7 @@ import type { ClientHandler, ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import { type ClientInfo, canElicit, type Params } from '../endpoint/client-era.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
+import { resourceNotFound } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { ListWait } from '../host/first-lists.ts';
@@ -24,7 +26,7 @@ import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts'
 import { finishedTask } from './finished-task.ts';
 import type { Gateway } from './gateway.ts';
 import { complete, getPrompt, placeOf, readResource, watchable } from './gateway-content.ts';
-import { urlsFailure } from './gateway-failure.ts';
+import { failureOf, urlsFailure } from './gateway-failure.ts';
 import { GATEWAY_METHODS } from './gateway-methods.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
 import { takesTasks, tasksCapability } from './gateway-tasks.ts';
@@ -65,6 +67,7 @@ export class GatewayClient implements ClientHandler {
   #capabilities: DeclaredCapabilities | undefined;
   #reader: { readonly clientInfo: ClientInfo; readonly reader: Reader } | undefined;
   #removeFromGateway: (() => void) | undefined;
+  #hasResults = false;
   /** The most verbose level that a modern request asked for. */
   #logLevel: LogLevel | undefined;
 
@@ -78,6 +81,10 @@ export class GatewayClient implements ClientHandler {
   get tasks(): ClientTasks {
     this.#tasks ??= new ClientTasks(this.#gateway.tasks, this);
     return this.#tasks;
+  }
+
+  issueTaskId(): string {
+    return this.#gateway.issueHandle('task', this.clientConnection.principal);
   }
 
   get hidesRules(): boolean {
@@ -152,14 +159,14 @@ export class GatewayClient implements ClientHandler {
     const requested = requestedCall(params);
     if (!isCallTool(requested.name)) return this.#callNamed(requested, params, work, refused);
     const wrapped = wrappedCall(requested.args);
-    if (wrapped instanceof PlugboardError) return Promise.resolve(refusedWrapped(wrapped, undefined));
+    if (wrapped instanceof PlugboardError) return Promise.resolve(refusedWrapped(wrapped));
     const readOnly = requested.name === CALL_TOOL_READ;
-    return this.#callNamed({ ...wrapped, readOnly }, params, work, (error) =>
-      refusedWrapped(error, this.session().find(wrapped.name)),
-    );
+    return this.#callNamed({ ...wrapped, readOnly }, params, work, refusedWrapped);
   }
 
   read(params: Params, work: Work): Promise<Params> {
+    const { uri } = params;
+    if (typeof uri === 'string' && uri.startsWith(RESULT_PREFIX)) return this.#readResult(uri, work);
     return readResource(
       this.view,
       this.#gateway.outputs,
@@ -290,7 +297,9 @@ export class GatewayClient implements ClientHandler {
         approvals: this.#gateway.approvals,
         gateway: true,
         client: this.#gateway.principalOf(this.clientConnection).client,
+        deduplicate: this.view.host.profiles.settings.deduplicate,
         profile: this.view.profile,
+        describe: () => this.#gateway.placeOf(this),
         // Stateless requests are separated by their principal, as far as it was authenticated.
         stateOf: this.clientConnection.isStateless
           ? { principal: `${this.#gateway.id} ${this.clientConnection.principal}` }
@@ -330,7 +339,7 @@ export class GatewayClient implements ClientHandler {
     return sentResult(result, {
       reader: this.#readerFor(clientInfo),
       bind: (content) => (server === undefined ? content : addresses.bind(server, content)),
-      offer: (file) => outputs.offer(file, principal),
+      offer: (truncated) => outputs.offer(truncated, principal),
       note: (text) => repaired(server ?? tool, `result of ${tool}`, text),
     });
   }
@@ -397,12 +406,18 @@ export class GatewayClient implements ClientHandler {
         handedOn: this.#handedOn(params, work),
         task: task?.request,
         readOnly: call.readOnly,
+        select: call.select,
       });
       if (task !== undefined && (result.task !== undefined || work.clientInfo.era === 'legacy')) {
         const { server = '' } = work;
         return this.tasks.handOn(task, work, result.task ?? finishedTask(server, result, this.clock.now()));
       }
       if (name === TOOL_SEARCH && session.tools().length > before) await this.#foundTools(work);
+      // The tool that reads stored results is listed from now on.
+      if (result.truncated?.ref !== undefined && !this.#hasResults) {
+        this.#hasResults = true;
+        await this.#foundTools(work);
+      }
       return this.#sent(result, work, name);
     } catch (thrown) {
       const error = asPlugboardError(thrown);
@@ -422,6 +437,17 @@ export class GatewayClient implements ClientHandler {
     if (work.clientInfo.era === 'legacy' && this.listChanged('tools')) await this.#relisted().hold(work);
   }
 
+  /** Reads a stored result, or a part of it: agents have tools for resources, also where their list of tools is fixed. */
+  async #readResult(uri: string, { clientInfo }: Work): Promise<Params> {
+    try {
+      return { contents: [await this.session().storedResult(uri)] };
+    } catch (thrown) {
+      const error = asPlugboardError(thrown);
+      const isPart = error.code === 'INVALID_ARGUMENTS' && uri.includes('?');
+      throw isPart ? failureOf(error) : resourceNotFound(uri, clientInfo.era);
+    }
+  }
+
   /** Its questions belong to this request, and to no other of this client. */
   async #callOwn(tool: OwnTool, args: Params, params: Params, work: Work): Promise<Params> {
     const { name, annotations } = tool.definition;
@@ -430,7 +456,12 @@ export class GatewayClient implements ClientHandler {
       arguments: args,
       principal: this.clientConnection.principal,
       signal: work.signal,
-      questions: questionsOf({ approvalQueue: this.approvalQueue, workFor: () => work, clock: this.clock }),
+      questions: questionsOf({
+        approvalQueue: this.approvalQueue,
+        workFor: () => work,
+        clock: this.clock,
+        hidesRules: this.hidesRules,
+      }),
       onProgress: progressOf(params, work),
       log: (data) => {
         if (work.clientInfo.era === 'modern' && work.clientInfo.logLevel === undefined) return;

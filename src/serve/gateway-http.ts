@@ -2,12 +2,15 @@
 
 import { homeAt } from '../config/home.ts';
 import { checkReach, listenHttp, type MountedHandler, type ServedHttp } from '../endpoint/listen-http.ts';
+import type { Replicas } from '../endpoint/replicas.ts';
 import { PlugboardError } from '../errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createOnceReport } from '../policy/once-report.ts';
 import { Callers } from './callers.ts';
 import { clientTables } from './client-table.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
+import { GatewayMetrics } from './gateway-metrics.ts';
+import { GatewayProbes, type ReadyCheck } from './gateway-probes.ts';
 import { createTokenVerifier, type IssuerOptions } from './jwt.ts';
 import type { ServedHost } from './served-host.ts';
 import { openSessionFiles } from './session-files.ts';
@@ -64,23 +67,26 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
   const { profiles } = host;
   if (options.profile !== undefined) profiles.usable(options.profile);
   const clients = clientTables(profiles);
-  const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer, clients);
+  const refusedClient = createOnceReport((_server: undefined, message) => options.onRefusedClient?.(message));
+  const report = (message: string): void => {
+    host.report(undefined, message);
+    refusedClient(undefined, message);
+  };
+  const verifier = issuer === undefined ? undefined : await createTokenVerifier(issuer, { clients, report });
   const named =
     tokensOf === undefined
       ? undefined
       : new TokenBook(homeAt(tokensOf), { clock, configured: () => clients().tokens });
-  const refusedClient = createOnceReport((_server: undefined, message) => options.onRefusedClient?.(message));
   const admission = new Callers({
     profiles,
     clients,
     only: options.profile,
     book: named,
-    report: (message) => {
-      host.report(undefined, message);
-      refusedClient(undefined, message);
-    },
+    report,
   });
+  let metrics: GatewayMetrics | undefined;
   const closeAll = (): void => {
+    metrics?.close();
     admission.close();
     named?.close();
   };
@@ -91,7 +97,14 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
   // A token of the file is treated as such: it can be revoked.
   const token = given !== undefined && named?.nameOf(given) !== undefined ? undefined : given;
   const gateway = new Gateway(host, options);
-  const kept = options.keepSessions === false ? undefined : homeAt(host.home);
+  const { replicas } = options;
+  metrics = new GatewayMetrics({ host, others: () => gateway.metrics() });
+  const openRoutes = new GatewayProbes({
+    metrics,
+    isClosing: () => gateway.isClosing,
+    checks: replicas === undefined ? [] : [redisCheck(replicas)],
+  });
+  const kept = options.keepSessions === false || replicas !== undefined ? undefined : homeAt(host.home);
   // If the home is not writable, sessions are kept in memory instead.
   const sessionStorage = kept && (await openSessionFiles(kept, clock).catch(() => undefined));
   try {
@@ -106,6 +119,8 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
       verifier,
       legacySse,
       mounted,
+      openRoutes,
+      replicas,
       sessionStorage,
     });
     void served.closed.then(closeAll);
@@ -114,6 +129,17 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
     closeAll();
     throw error;
   }
+}
+
+/** Calls go on without Redis, so the gateway stays ready. */
+function redisCheck(replicas: Replicas): ReadyCheck {
+  return {
+    name: 'redis',
+    state: () =>
+      replicas.state.isRedisUp
+        ? undefined
+        : { reason: 'away; sessions of replicas that end now are lost, and limits are local', isNote: true },
+  };
 }
 
 function revoked(): PlugboardError {

@@ -5,7 +5,6 @@
  * which finds them in the task's state and answers with `tasks/update`; a legacy client is asked by requests.
  */
 
-import { randomUUID } from 'node:crypto';
 import type { TaskRequest } from '../call/call-tasks.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import type { Era } from '../connection/eras.ts';
@@ -30,12 +29,15 @@ import type { FollowedTask } from './finished-task.ts';
 export type PassOn = (result: ShapedResult) => Params;
 
 interface GatewayTaskOptions {
+  readonly id: string;
   readonly clientConnection: ClientConnection;
   readonly clientInfo: ClientInfo;
   readonly clock: Clock;
   /** The owner of the task: no other client can find it. */
   readonly owner: string;
   readonly approvalQueue: () => QuestionQueue | undefined;
+  /** The client must not learn the text of rules. */
+  readonly hidesRules: boolean;
   /** The `task` field of a legacy client's call. */
   readonly params: Params;
   /** The called tool. */
@@ -44,7 +46,7 @@ interface GatewayTaskOptions {
 
 export class GatewayTask {
   /** Unguessable: it alone identifies stateless clients. */
-  readonly id: string = randomUUID();
+  readonly id: string;
   readonly owner: string;
   readonly request: TaskRequest;
   readonly #options: GatewayTaskOptions;
@@ -62,6 +64,7 @@ export class GatewayTask {
   constructor(options: GatewayTaskOptions) {
     const { clientConnection, clientInfo, owner, clock, approvalQueue, params } = options;
     this.#options = options;
+    this.id = options.id;
     this.owner = owner;
     const exchange: Exchange = {
       send: (message) => this.#waiting?.send(message) ?? false,
@@ -78,6 +81,7 @@ export class GatewayTask {
       },
       workFor: () => this.#work,
       clock,
+      hidesRules: options.hidesRules,
     });
     this.request = { params, questions, cancellation: this.#work };
   }

@@ -4,12 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { basename, extname } from 'node:path';
+import type { ClientPlace } from '../call/session.ts';
 import type { ContentBlock, ResourceContents } from '../catalog/accept-result.ts';
 import type { Implementation } from '../connection/eras.ts';
 import { type Backend, type ClientHandler, closeClients, type ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { SuspendedRequests } from '../endpoint/client-rounds.ts';
+import { OUTPUT_PREFIX } from '../endpoint/http-mcp.ts';
+import type { HandleKind, ReplicaState, Replicas } from '../endpoint/replicas.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { HostEvents } from '../host/host-options.ts';
@@ -24,6 +27,7 @@ import type { ConnectedClient, ConnectedClients } from './connected-clients.ts';
 import { ClientListWait } from './first-list.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { failureOf } from './gateway-failure.ts';
+import type { Metric } from './gateway-metrics.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
 import { GatewayTasks } from './gateway-tasks.ts';
 import { GatewayView } from './gateway-view.ts';
@@ -48,6 +52,8 @@ export interface GatewayOptions {
   readonly folder?: string | undefined;
   /** @deprecated Use `approvalQueue`, its name since 0.2. */
   readonly desk?: QuestionQueue | undefined;
+  /** @internal Other processes that serve the same clients. */
+  readonly replicas?: Replicas | undefined;
 }
 
 export class Gateway implements Backend {
@@ -59,10 +65,11 @@ export class Gateway implements Backend {
   readonly clock: Clock;
   readonly approvalQueue: QuestionQueue | undefined;
   readonly suspended: SuspendedRequests;
-  readonly outputs: Outputs = new Outputs();
+  readonly outputs: Outputs = new Outputs((owner) => this.issueHandle('output', owner));
   /** Tasks that clients follow themselves. */
   readonly tasks: GatewayTasks;
   readonly listWait: ClientListWait;
+  readonly #replicas: Replicas | undefined;
   readonly #connected: ConnectedClients | undefined;
   readonly #folder: string | undefined;
   readonly #own: readonly OwnTool[];
@@ -89,7 +96,8 @@ export class Gateway implements Backend {
     this.approvalQueue = options.approvalQueue ?? options.desk;
     this.#connected = options.connected;
     this.#folder = options.folder;
-    this.suspended = new SuspendedRequests(this.clock);
+    this.#replicas = options.replicas;
+    this.suspended = new SuspendedRequests(this.clock, (owner) => this.issueHandle('state', owner));
     this.tasks = new GatewayTasks(this.clock);
     this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [
@@ -154,17 +162,26 @@ export class Gateway implements Backend {
     this.viewOf(this.principalOf({ principal }).profile).checkCall(headers, call);
   }
 
-  #describe(session: string, { clientConnection }: GatewayClient): ConnectedClient {
-    const { client, profile } = this.principalOf(clientConnection);
-    const { agent } = clientConnection;
-    return { session, ...defined({ client, profile, agent, folder: this.#folder }) };
+  #describe(session: string, client: GatewayClient): ConnectedClient {
+    const { client: name, profile } = this.principalOf(client.clientConnection);
+    return { session, ...defined({ client: name, profile, ...this.placeOf(client) }) };
+  }
+
+  /** Returns the program of a client, and the folder that it works in. */
+  placeOf({ clientConnection }: GatewayClient): ClientPlace {
+    return { agent: clientConnection.agent, folder: this.#folder };
   }
 
   /** Adds a client whose session was opened; returns the function that removes it. */
   enter(session: string, client: GatewayClient): () => void {
     if (client.clientConnection.isStateless) {
       const entry = this.#stateless.add(client);
-      return () => this.#stateless.remove(entry);
+      const { principal, agent } = client.clientConnection;
+      const left = this.#connected?.visit(this.id, principal, agent, (id) => this.#describe(id, client));
+      return () => {
+        this.#stateless.remove(entry);
+        left?.();
+      };
     }
     this.#lasting.set(session, client);
     const disconnected = this.#connected?.add(session, () => this.#describe(session, client));
@@ -172,6 +189,27 @@ export class Gateway implements Backend {
       this.#lasting.delete(session);
       disconnected?.();
     };
+  }
+
+  dismissed(principal: string): void {
+    this.#connected?.forget(principal);
+  }
+
+  /** Returns an unguessable id for work or data of a client, which this process holds. */
+  issueHandle(kind: HandleKind, owner: string): string {
+    return this.#replicas?.issue(kind, owner) ?? randomUUID();
+  }
+
+  metrics(): readonly Metric[] {
+    return [
+      {
+        name: 'plugboard_sessions',
+        help: 'Clients with a session in this process.',
+        type: 'gauge',
+        samples: [{ value: this.#lasting.size }],
+      },
+      ...(this.#replicas === undefined ? [] : replicaMetrics(this.#replicas.state)),
+    ];
   }
 
   #clients(): readonly GatewayClient[] {
@@ -232,6 +270,21 @@ export class Gateway implements Backend {
   }
 }
 
+function replicaMetrics({ replicas, isRedisUp, forwarded, taken }: ReplicaState): readonly Metric[] {
+  const one = (name: string, help: string, type: Metric['type'], value: number): Metric => ({
+    name: `plugboard_cluster_${name}`,
+    help,
+    type,
+    samples: [{ value }],
+  });
+  return [
+    one('replicas', 'Replicas of the cluster, with this one.', 'gauge', replicas),
+    one('redis_up', 'Whether Redis answers.', 'gauge', isRedisUp ? 1 : 0),
+    one('forwarded_total', 'Requests that were sent to other replicas.', 'counter', forwarded),
+    one('sessions_taken_total', 'Sessions that were continued for other replicas.', 'counter', taken),
+  ];
+}
+
 const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
 /** The reason is for the person who configured it. */
@@ -241,7 +294,6 @@ function unusableProfile(): PlugboardError {
   });
 }
 
-const PREFIX = 'plugboard://output/';
 /** The oldest are dropped first; the host keeps their files for longer. */
 const MAX_OFFERED = 1_000;
 
@@ -253,11 +305,17 @@ interface Offered {
 /** Exposes results that were too long for a model as resources: a remote client cannot read their files. */
 export class Outputs {
   readonly #offered = new Map<string, Offered>();
+  readonly #issue: (owner: string) => string;
 
-  /** Returns an unguessable link that works for the same owner only. */
-  offer(file: string, owner: string): ContentBlock {
-    const uri = `${PREFIX}${randomUUID()}`;
-    this.#offered.set(uri, { file, owner });
+  /** `issue`: creates an unguessable id for an owner. */
+  constructor(issue: (owner: string) => string = () => randomUUID()) {
+    this.#issue = issue;
+  }
+
+  /** Returns an unguessable link that works for the same owner only: the address of the result, if it is stored. */
+  offer({ file, ref }: { readonly file: string; readonly ref?: string }, owner: string): ContentBlock {
+    const uri = ref ?? `${OUTPUT_PREFIX}${this.#issue(owner)}`;
+    if (ref === undefined) this.#offered.set(uri, { file, owner });
     const [oldest] = this.#offered.keys();
     if (this.#offered.size > MAX_OFFERED && oldest !== undefined) this.#offered.delete(oldest);
     return {
@@ -270,7 +328,7 @@ export class Outputs {
   }
 
   isOne(uri: string): boolean {
-    return uri.startsWith(PREFIX);
+    return uri.startsWith(OUTPUT_PREFIX);
   }
 
   /** Returns undefined if there is no such output, or it belongs to another owner. */

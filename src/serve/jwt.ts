@@ -2,6 +2,8 @@
 
 import type { TokenVerifier } from '../endpoint/guard.ts';
 import { PlugboardError } from '../errors.ts';
+import { errorCode } from '../lib/error-code.ts';
+import { REFUSED } from './callers.ts';
 import type { ClientTable } from './client-table.ts';
 
 /** Asymmetric signatures only; a shared secret or no signature is not accepted. */
@@ -9,6 +11,16 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const CLOCK_TOLERANCE_S = 30;
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
+/** Codes of jose: failures that the person who configured the gateway can fix. */
+const REPORTED: ReadonlySet<string> = new Set([
+  'ERR_JWT_CLAIM_VALIDATION_FAILED',
+  'ERR_JWKS_NO_MATCHING_KEY',
+  'ERR_JWKS_TIMEOUT',
+  'ERR_JWKS_INVALID',
+  'ERR_JOSE_ALG_NOT_ALLOWED',
+  'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+  'ERR_JOSE_GENERIC',
+]);
 
 /** An authorization server whose tokens are accepted. */
 export interface IssuerOptions {
@@ -16,13 +28,17 @@ export interface IssuerOptions {
   readonly audience: string;
 }
 
-/**
- * Fetches the issuer's keys first: a gateway that could not verify any token must not start. `clients`: those that are
- * recognised by claims.
- */
+export interface TokenVerifierOptions {
+  /** The clients that are recognised by claims. */
+  readonly clients: () => Pick<ClientTable, 'hasClaims' | 'byClaims'>;
+  /** Called with the reason when a token is refused. */
+  readonly report: (message: string) => void;
+}
+
+/** Fetches the issuer's keys first: a gateway that could not verify any token must not start. */
 export async function createTokenVerifier(
   { issuer, audience }: IssuerOptions,
-  clients: () => Pick<ClientTable, 'hasClaims' | 'byClaims'>,
+  { clients, report }: TokenVerifierOptions,
 ): Promise<TokenVerifier> {
   const { createRemoteJWKSet, jwtVerify } = await import('jose');
   const keys = createRemoteJWKSet(await findKeys(issuer));
@@ -46,8 +62,13 @@ export async function createTokenVerifier(
         const known = clients();
         if (!known.hasClaims) return principal;
         const name = known.byClaims(payload);
-        return name === undefined ? undefined : { principal, client: name };
-      } catch {
+        if (name !== undefined) return { principal, client: name };
+        report(`Refused a token of the subject ${JSON.stringify(sub)}: its claims match no client`);
+        return { status: 403, message: REFUSED };
+      } catch (error) {
+        // Tokens expire all the time, and text that is not a token can be anything.
+        if (REPORTED.has(errorCode(error) ?? '') && error instanceof Error)
+          report(`Refused a token for ${audience} of ${issuer}: ${error.message}`);
         return undefined;
       }
     },

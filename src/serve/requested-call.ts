@@ -1,6 +1,5 @@
 /** Calls of tools by clients: parses the request, finds arguments sent in headers, and converts refusals. */
 
-import { schemaHint } from '../catalog/call-tool.ts';
 import { type ParamHeader, readParamHeaders } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { type HandedOn, passedMeta, without } from '../connection/handed-on.ts';
@@ -30,6 +29,8 @@ export interface RequestedCall {
   readonly args: Params;
   /** True through `call_tool_read`: other tools are refused. */
   readonly readOnly?: boolean;
+  /** Through `call_tool`: the part of the result to return. */
+  readonly select?: string;
 }
 
 /** Parses the call of a `tools/call` request. */
@@ -50,11 +51,10 @@ export function refused(error: PlugboardError): Params {
   return errorResult(error, errorText(error));
 }
 
-/** Like `refused`, for a call inside `call_tool`: the model chose the name, and may never have read the schema. */
-export function refusedWrapped(error: PlugboardError, tool: Tool | undefined): Params {
+/** Like `refused`, for a call inside `call_tool`: the model chose the name. */
+export function refusedWrapped(error: PlugboardError): Params {
   if (error.code === 'RATE_LIMITED') throw failureOf(error);
-  if (error.code !== 'INVALID_ARGUMENTS' || tool === undefined) return errorResult(error, errorText(error));
-  return errorResult(error, `${errorText(error)}\n${schemaHint(tool)}`);
+  return errorResult(error, errorText(error));
 }
 
 function errorResult({ code }: PlugboardError, text: string): Params {

@@ -14,6 +14,7 @@ export type ServedSession = Pick<
   | 'allTools'
   | 'find'
   | 'call'
+  | 'storedResult'
   | 'approveOwn'
   | 'read'
   | 'subscribe'

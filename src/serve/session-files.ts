@@ -69,7 +69,7 @@ class SessionFiles implements SessionStore {
     return this.#isExpired(mtimeMs) ? undefined : readFile(file, 'utf8');
   }
 
-  async write(name: string, text: string): Promise<void> {
+  async write(name: string, text: string): Promise<undefined> {
     const file = join(this.#folder, name);
     const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
     try {

@@ -20,7 +20,8 @@ import { inHeader, secretValues } from '../policy/secret-values.ts';
 import type { Transport } from './contract.ts';
 import { opensLegacySse } from './http-errors.ts';
 import type { HttpTransportOptions } from './http-transport.ts';
-import type { PackageStarts } from './package-starts.ts';
+import type { planLocked } from './locked-start.ts';
+import type { PackageStarts, PlannedStart } from './package-starts.ts';
 import type { Reaper } from './reaper.ts';
 import { ReportedTransport } from './reported.ts';
 import { sandboxOf } from './sandbox.ts';
@@ -41,6 +42,8 @@ export interface CreateOptions {
   readonly settings: Settings;
   /** Values in the entry that are secret regardless of their format. */
   readonly secrets?: readonly string[] | undefined;
+  /** Called with the secrets of the server; those that it uses later, such as tokens, are added to it. */
+  readonly knows?: ((redactor: Redactor) => void) | undefined;
   /** The network settings (proxy, certificates) for remote servers. */
   readonly network: () => Promise<Network>;
   /** Called for remote servers only. */
@@ -52,6 +55,7 @@ export async function createTransport(options: CreateOptions): Promise<Transport
   const { entry } = options;
   const kind = options.sse ? 'sse' : transportKindOf(entry);
   const redactor = new Redactor([...secretValues(entry, options.env), ...(options.secrets ?? [])]);
+  options.knows?.(redactor);
   const transport = await LOADERS[kind](options, redactor);
   // What this program itself prints is neither secret nor logged.
   if (isInProcess(entry)) return transport;
@@ -104,17 +108,33 @@ async function createProcess(options: CreateOptions, { redact }: Redactor): Prom
   const settings = launcherSettingsFor(entry, options.settings);
   // In a sandbox, the launcher installs packages with the rights of the sandbox.
   const isDirect = rules === undefined && settings.directStart && isNpx(planned.command);
-  const { launch, note } = isDirect
-    ? await (await options.packages()).plan(planned, settings.npxCheckMs, reaper)
-    : { launch: planned, note: undefined };
+  const { launch, note, installed }: PlannedStart =
+    spec.lock !== undefined
+      ? await lockedStart(planned, spec.lock, { spec, entry, home, reaper })
+      : isDirect
+        ? await (await options.packages()).plan(planned, settings.npxCheckMs, reaper)
+        : { launch: planned };
   const { cwd, ...plain } = launch;
   const { projectDir: project = spec.baseDir } = spec;
   const named = Object.values(entry.env ?? {});
   const program =
     rules === undefined
       ? plain
-      : await (await import('./sandbox-bwrap.ts')).confine(plain, { rules, env, cwd, project, home, named });
+      : await (await import('./sandbox-bwrap.ts')).confine(plain, {
+          rules,
+          env,
+          cwd,
+          project,
+          home,
+          named,
+          installed,
+        });
   return createStdioTransport({ ...program, cwd, clock, reaper, redact, note });
+}
+
+async function lockedStart(...given: Parameters<typeof planLocked>): Promise<PlannedStart> {
+  const { planLocked } = await import('./locked-start.ts');
+  return planLocked(...given);
 }
 
 async function remoteOptions(options: CreateOptions, redactor: Redactor): Promise<HttpTransportOptions> {

@@ -1,6 +1,7 @@
 /** Describes the process that an entry would start, and compares two sessions to decide whether they can share it. */
 
 import type { ServerSpec, StdioEntry } from '../config/entry.ts';
+import { lockDigest } from '../config/lock-digest.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { findPrograms } from '../lib/find-program.ts';
 import { isCertificateVariable, serverEnvironment } from './server-environment.ts';
@@ -29,6 +30,8 @@ export interface Launch {
   /** The working folder; for a private folder, its name. */
   readonly cwd: string;
   readonly sandbox: unknown;
+  /** The hash of the lock; undefined without one. */
+  readonly lock: string | undefined;
   readonly env: Environment;
 }
 
@@ -43,13 +46,14 @@ export function launchOf(spec: ServerSpec, entry: StdioEntry, env: Environment):
     args: entry.args ?? [],
     cwd: chosenFolder(spec, entry) ?? privateName(spec),
     sandbox: entry.sandbox,
+    lock: spec.lock?.kind === 'locked' ? lockDigest(spec.lock.server) : undefined,
     env: fixed,
   };
 }
 
 /**
- * Returns the reasons why two sessions cannot share a process: `program`, `arguments`, `folder`, `sandbox`, or names of
- * variables.
+ * Returns the reasons why two sessions cannot share a process: `program`, `arguments`, `folder`, `sandbox`, `lock`, or
+ * names of variables.
  */
 export function differences(a: Launch, b: Launch): readonly string[] {
   const parts: readonly (readonly [string, unknown, unknown])[] = [
@@ -57,6 +61,7 @@ export function differences(a: Launch, b: Launch): readonly string[] {
     ['arguments', a.args, b.args],
     ['folder', a.cwd, b.cwd],
     ['sandbox', a.sandbox ?? null, b.sandbox ?? null],
+    ['lock', a.lock ?? null, b.lock ?? null],
   ];
   return [
     ...parts.flatMap(([name, left, right]) => (canonicalJson(left) === canonicalJson(right) ? [] : [name])),

@@ -6,6 +6,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
+import {
+  EXACT_VERSION,
+  isProgramName,
+  npxRequest,
+  type PackageRequest,
+  type PackageSpec,
+} from '../config/package-launcher.ts';
 import { attempt } from '../lib/attempt.ts';
 import { isExecutable } from '../lib/find-program.ts';
 import { isRecord, type JsonObject, parseRecord, valueAt } from '../lib/json.ts';
@@ -14,9 +21,6 @@ import type { LaunchPlan } from './plan-launch.ts';
 
 /** Characters of the hash that names a folder of the cache. */
 const FOLDER_CHARS = 16;
-const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
-/** Packages of the registry only: no path, url, repository or alias. */
-const SPEC = /^((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)(?:@([^\s/:]+))?$/i;
 
 /** The packages of a launch of `npx`, in its cache. */
 export interface NpxPackage {
@@ -41,7 +45,7 @@ export function npxPackage(launch: LaunchPlan): NpxPackage | undefined {
   if (request === undefined || settings === undefined) return undefined;
   const { packages } = request;
   const folder = join(settings.cache, '_npx', folderName(packages));
-  const isExact = packages.every(({ version }) => EXACT.test(version));
+  const isExact = packages.every(({ version }) => EXACT_VERSION.test(version));
   return {
     folder,
     check: isExact ? undefined : { ...launch, args: checkArgs(request) },
@@ -75,63 +79,14 @@ function installedProgram(
   return { launch: { ...launch, command, args, env }, what };
 }
 
-interface Spec {
-  /** As given. */
-  readonly raw: string;
-  readonly name: string;
-  /** A version, a range or a tag; '' if there is none. */
-  readonly version: string;
-}
-
-interface Request {
-  readonly packages: readonly Spec[];
-  /** The program after `-p`; undefined for the default program of the package. */
-  readonly program: string | undefined;
-  readonly args: readonly string[];
-  readonly prefix: string | undefined;
-  /** The folder in which npx searches for a project. */
+/** A request, with the folder in which npx searches for a project. */
+interface Request extends PackageRequest {
   readonly start: string;
 }
 
-const WITHOUT_VALUE: ReadonlySet<string> = new Set(['-y', '--yes', '-q', '--quiet', '-s', '--silent']);
-
-/** Parses the arguments of `npx`; undefined for options that are not known here. */
-function requestOf({ args: given, cwd }: LaunchPlan): Request | undefined {
-  const named: string[] = [];
-  let prefix: string | undefined;
-  let at = 0;
-  while (given[at]?.startsWith('-') === true) {
-    const [name, inline] = splitOption(given[at] ?? '');
-    at += 1;
-    if (name === '--') break;
-    if (WITHOUT_VALUE.has(name) && inline === undefined) continue;
-    const value = inline ?? given[at] ?? '';
-    if (inline === undefined) at += 1;
-    if (name === '-p' || name === '--package') named.push(value);
-    else if (name === '--prefix' && prefix === undefined) prefix = value;
-    else return undefined;
-  }
-  const [first, ...args] = given.slice(at);
-  if (first === undefined || (named.length > 0 && !isName(first))) return undefined;
-  const packages = (named.length > 0 ? named : [first]).flatMap(specOf);
-  if (packages.length !== Math.max(named.length, 1)) return undefined;
-  const program = named.length > 0 ? first : undefined;
-  return { packages, program, args, prefix, start: resolve(cwd, prefix ?? '') };
-}
-
-/** A package of the registry, in a list; an empty list for a path, url, repository or alias. */
-function specOf(raw: string): readonly Spec[] {
-  const [, name, version = ''] = SPEC.exec(raw) ?? [];
-  return name === undefined ? [] : [{ raw, name, version }];
-}
-
-function splitOption(word: string): readonly [name: string, value?: string] {
-  const equals = word.startsWith('--') ? word.indexOf('=') : -1;
-  return equals === -1 ? [word] : [word.slice(0, equals), word.slice(equals + 1)];
-}
-
-function isName(text: string): boolean {
-  return basename(text) === text && text !== '.' && text !== '..';
+function requestOf({ args, cwd }: LaunchPlan): Request | undefined {
+  const request = npxRequest(args);
+  return request && { ...request, start: resolve(cwd, request.prefix ?? '') };
 }
 
 function checkArgs({ packages, prefix }: Request): readonly string[] {
@@ -145,7 +100,7 @@ function checkArgs({ packages, prefix }: Request): readonly string[] {
 }
 
 /** The name that npm gives the folder of these packages. */
-function folderName(packages: readonly Spec[]): string {
+function folderName(packages: readonly PackageSpec[]): string {
   const sorted = packages.map(({ raw }) => raw).sort((a, b) => a.localeCompare(b, 'en'));
   return createHash('sha512').update(sorted.join('\n')).digest('hex').slice(0, FOLDER_CHARS);
 }
@@ -154,16 +109,16 @@ function folderName(packages: readonly Spec[]): string {
  * Returns the manifest of an installed package. npm writes the lock after the packages: while an installation runs, or
  * after it failed, the versions differ.
  */
-function installedPackage(folder: string, lock: JsonObject, wanted: Spec): JsonObject | undefined {
+function installedPackage(folder: string, lock: JsonObject, wanted: PackageSpec): JsonObject | undefined {
   const manifest = readJson(join(folder, 'node_modules', wanted.name, 'package.json'));
   const { version } = manifest;
   const locked = valueAt(lock, ['packages', `node_modules/${wanted.name}`, 'version']);
   if (typeof version !== 'string' || locked !== version) return undefined;
-  return EXACT.test(wanted.version) && wanted.version !== version ? undefined : manifest;
+  return EXACT_VERSION.test(wanted.version) && wanted.version !== version ? undefined : manifest;
 }
 
 /** The only program of a package, or the one with the package's name. */
-function defaultBin({ name, bin }: JsonObject): string | undefined {
+export function defaultBin({ name, bin }: JsonObject): string | undefined {
   if (typeof name !== 'string') return undefined;
   const plain = basename(name);
   if (typeof bin === 'string') return plain;
@@ -171,7 +126,7 @@ function defaultBin({ name, bin }: JsonObject): string | undefined {
   const [only, ...others] = Object.keys(bin);
   const isOne = only !== undefined && others.every((other) => bin[other] === bin[only]);
   const chosen = isOne ? only : plain;
-  return Object.hasOwn(bin, chosen) && isName(chosen) ? chosen : undefined;
+  return Object.hasOwn(bin, chosen) && isProgramName(chosen) ? chosen : undefined;
 }
 
 /** Where npx searches before its cache. */

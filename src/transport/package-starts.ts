@@ -33,6 +33,8 @@ export interface PackageStartsOptions {
 export interface PlannedStart {
   readonly launch: LaunchPlan;
   readonly note?: string | undefined;
+  /** The folder of a locked package, which a sandbox has to show. */
+  readonly installed?: string | undefined;
 }
 
 interface DueCheck {

@@ -55,6 +55,8 @@ export interface Confinement {
   readonly project: string;
   /** Plugboard's home folder, which is hidden. */
   readonly home?: Home | undefined;
+  /** The folder of a locked program in Plugboard's home, which is visible. */
+  readonly installed?: string | undefined;
   /** Values of the entry's variables: files that they name are visible. */
   readonly named?: readonly string[] | undefined;
 }
@@ -82,7 +84,8 @@ export async function confine(program: Program, confinement: Confinement): Promi
     env: more,
   } = confinedLauncher(program, { network: rules.network, person, env: own });
   const words = [...args, ...(confinement.named ?? [])];
-  const view = { rules, command, words, env: own, cwd, project, person, own: realPath(home.dir) };
+  const { installed } = confinement;
+  const view = { rules, command, words, env: own, cwd, project, person, own: realPath(home.dir), installed };
   const folders = writableFolders(rules, { project, person });
   if (folders.some((folder) => !isNarrow(folder, person))) {
     throw unavailable(

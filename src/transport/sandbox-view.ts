@@ -105,6 +105,8 @@ export interface ViewOptions {
   readonly person: string;
   /** Plugboard's home folder. */
   readonly own: string;
+  /** The folder of the program, if it is in Plugboard's home: the only visible part of it. */
+  readonly installed?: string | undefined;
 }
 
 export function viewOf(options: ViewOptions): Mounts {
@@ -131,6 +133,7 @@ export function viewOf(options: ViewOptions): Mounts {
     if (existsSync(folder) || !mounts.shows(folder)) mounts.set(realPath(folder), { kind: 'private' });
   }
   hideSecrets(mounts, { person, own, work: [project, cwd] }, everything);
+  if (options.installed !== undefined) mounts.show(options.installed);
   return mounts;
 }
 

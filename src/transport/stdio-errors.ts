@@ -22,12 +22,8 @@ export interface StartAttempt {
 export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardError {
   const { command, cwd } = attempt;
   const code = errorCode(thrown);
-  const fail = (message: string, hint: string, permanent = true): PlugboardError =>
-    new PlugboardError('START_FAILED', message, {
-      hint,
-      cause: thrown,
-      detail: permanent ? { permanent } : {},
-    });
+  const fail = (message: string, hint: string, detail: ErrorDetail = { permanent: true }): PlugboardError =>
+    new PlugboardError('START_FAILED', message, { hint, cause: thrown, detail });
 
   const folder = cwd === undefined ? 'folder' : kindOf(cwd);
   if (folder === 'missing') {
@@ -52,7 +48,10 @@ export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardEr
     if (whole !== undefined) return fail(`There is no program called "${command}"`, whole);
     return isPath
       ? fail(`There is no program at ${command}`, 'Check the path in "command" of the server\'s entry.')
-      : fail(`The command "${command}" was not found`, searched(command, attempt.env));
+      : fail(`The command "${command}" was not found`, searched(command, attempt.env), {
+          permanent: true,
+          missing: { kind: 'program', name: command },
+        });
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return kind === 'folder'
@@ -72,7 +71,7 @@ export function spawnFailed(thrown: unknown, attempt: StartAttempt): PlugboardEr
   return fail(
     `${command} could not be started: ${reason}`,
     'The system may be out of processes or memory.',
-    false,
+    {},
   );
 }
 

@@ -84,6 +84,8 @@ class StdioTransport implements Transport {
   #child: Child | undefined;
   #outbox: Outbox | undefined;
   #hasExited = false;
+  /** All output of the exited process was read. */
+  #isDrained = false;
   /** Set when shutdown starts; resolves when no process of the server is left. */
   #ending: Promise<void> | undefined;
   #isReported = false;
@@ -194,6 +196,9 @@ class StdioTransport implements Transport {
       this.#options.reaper.marked.since(processRow(child.pid)?.startedAt ?? 0);
     }
     child.once('exit', () => this.#exit());
+    child.once('close', () => {
+      this.#isDrained = true;
+    });
     child.on('error', () => undefined); // a signal could not be sent: the shutdown sequence continues
     child.stdin.on('error', () => this.#halfClosed('input'));
     child.stdout.on('error', () => undefined); // the end event follows and is handled
@@ -257,6 +262,7 @@ class StdioTransport implements Transport {
     const child = this.#child;
     // Before `open` there is no receiver; `open` then continues here.
     if (this.#ending || !child || !this.#receiver) return;
+    let cancel = (): void => {};
     const drained = (): void => {
       cancel();
       child.off('close', drained);
@@ -265,7 +271,12 @@ class StdioTransport implements Transport {
       const stderr = this.stderr();
       this.#end(exited({ code, signal: signalCode, stderr, noise: this.#lastNoise, spoke: this.#spoke }));
     };
-    const cancel = this.#clock.after(EXIT_DRAIN_MS, drained);
+    // A process that was started ahead may be gone before `open`: nothing follows, and nothing would keep ours alive.
+    if (this.#isDrained) {
+      drained();
+      return;
+    }
+    cancel = this.#clock.after(EXIT_DRAIN_MS, drained);
     child.once('close', drained);
   }
 

@@ -169,7 +169,7 @@ describe.each(Object.entries(CALLERS))('%s', (provider, make) => {
     ]);
     const refused = JSON.stringify(await dispatched(add({ a: 'one' })));
     expect(refused).toContain('INVALID_ARGUMENTS');
-    expect(refused).toContain('Its inputSchema');
+    expect(refused).toContain('these parts of the inputSchema');
     expect(JSON.stringify(await dispatched({}))).toContain('call_tool needs the name of a tool');
     expect(JSON.stringify(await dispatched({ name: 'mcp__s__nope' }))).toContain('UNKNOWN_TOOL');
   });

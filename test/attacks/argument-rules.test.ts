@@ -1,6 +1,6 @@
 /** A49: arguments that are spelt so that a rule does not see what the server gets. */
 
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -118,6 +118,33 @@ describe('A49: a path is written in another way', () => {
       ),
     ).toEqual(['DENIED', 'DENIED', 'DENIED', 'passed']);
     expect(await outcomes(place, { allow: ['s__act(path=./**)'] }, [{ path: '~/x' }])).toEqual(['asked']);
+  });
+
+  it('a path is resolved again after a call that replaced one of its folders by a link', async () => {
+    const dir = realpathSync(scratch());
+    const outside = realpathSync(scratch());
+    const [home, work] = [join(dir, 'home'), join(dir, 'work')];
+    mkdirSync(home);
+    mkdirSync(work);
+    const permissions = { deny: [`s__act(path=${outside}/**)`], allow: ['s__*'] };
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ permissions }));
+    const link = ({ at }: Record<string, unknown>): string => {
+      rmSync(String(at), { recursive: true, force: true });
+      symlinkSync(outside, String(at));
+      return 'linked';
+    };
+    const server = scriptedServer({ tools: { act: { run: () => 'done' }, link: { run: link } } });
+    const { host } = await scriptedHost({ dir, server, entry: { cwd: work } });
+    const path = 'later/secret';
+    const act = (): Promise<unknown> => host.call('mcp__s__act', { path });
+    for (const at of [join(work, 'later'), work]) {
+      mkdirSync(work, { recursive: true });
+      await act();
+      await host.call('mcp__s__link', { at });
+      await expect(act()).rejects.toMatchObject({ code: 'DENIED' });
+      rmSync(at);
+    }
+    await host.close();
   });
 
   it('a relative path is also relative to the working folder of the server', async () => {

@@ -153,6 +153,24 @@ describe('CON-14, A24: where a server starts', () => {
     expect(await state(place.project)).toEqual(asked);
   });
 
+  it('reports that the folder may be in the project if it is in a variable', async () => {
+    const outside = join(place.dir, 'outside');
+    mkdirSync(outside);
+    place.write(place.userFile, { mcpServers: { there: { ...teller(), cwd: '${DATA}' } } });
+    const env = { DATA: outside };
+    const refused = await place.run(['call', 'there', 'where'], { env });
+    expect(refused.stderr).toContain(
+      'there starts in "${DATA}", which may be in <project>; you have not approved it there',
+    );
+    expect(refused.stderr).not.toContain('would run code of');
+    expect((await place.run(['trust'])).stdout).toMatch(
+      /^ {2}runs in +\$\{DATA\}, which may be in <project>$/m,
+    );
+    await place.run(['trust', 'there', '--yes'], { env });
+    const { value } = await place.json(['call', 'there', 'where'], { env });
+    expect(JSON.stringify(value)).toContain(outside);
+  });
+
   it('asks about every entry that takes its code from the project, and about none that only reads there', async () => {
     const asks: Record<string, unknown> = {
       cwd: { command: 'x', cwd: '${PROJECT_DIR}/sub' },

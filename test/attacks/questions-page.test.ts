@@ -26,7 +26,7 @@ const openPages: string[] = [];
 beforeAll(async () => {
   browser = await launchBrowser();
   world = await twoServers();
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
   page = await context.newPage();
   page.setDefaultTimeout(WAIT_MS);
   page.on('pageerror', ({ message }) => faults.push(message));
@@ -180,7 +180,7 @@ async function injectUnchecked({ method, params }: HostileQuestion): Promise<voi
     const injected = { id: 'x1', server: 'evil', session: 's', until: Date.now() + 300_000, ...details };
     await route.fulfill({ response: answer, json: { approvals: [injected, ...approvals] } });
   });
-  await page.evaluate(`import('/store.js').then(({ loadQuestions }) => loadQuestions())`);
+  await page.evaluate(`dispatchEvent(new Event('online'))`);
 }
 
 async function onOurs(question: HostileQuestion): Promise<string> {
@@ -206,7 +206,7 @@ async function onOurs(question: HostileQuestion): Promise<string> {
   expect(await paid).toBe('paid');
   if (isInvalid) {
     await context.unrouteAll({ behavior: 'wait' });
-    await page.evaluate(`import('/store.js').then(({ loadQuestions }) => loadQuestions())`);
+    await page.evaluate(`dispatchEvent(new Event('online'))`);
     await cardsAre(0);
     return 'refused with −32602, no surface gets it; drawn by the page all the same, it is text';
   }

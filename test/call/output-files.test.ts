@@ -58,6 +58,21 @@ describe('CAL-5: the folder of whole results is bounded', () => {
     );
   });
 
+  it('CAL-8: in number, under load, together with the records of results', async () => {
+    const { folder, now, put } = place();
+    const named = (at: number): string => SAVED.replace('-1-', `-${at}-`);
+    for (let at = 1; at < 5_100; at += 1) writeFileSync(join(folder, `${named(at)}x.txt`), '');
+    put(`${named(0)}x.txt`, 6, 1);
+    put(`${named(0)}x.txt.ref`, 6, 1);
+    const outputs = createOutputFiles(folder, fakeClock(now));
+    await Promise.all(Array.from({ length: 40 }, () => outputs.save('x.txt', 'new', { id: 'x' })));
+    const names = readdirSync(folder);
+    const results = names.filter((name) => !name.endsWith('.ref'));
+    expect(results.length).toBeLessThanOrEqual(5_040);
+    expect(names.filter((name) => name.startsWith(named(0)))).toEqual([]);
+    expect(names.filter((name) => name.endsWith('.ref'))).toHaveLength(40);
+  });
+
   it('a text arrives as it is, whatever it holds and wherever its pieces are cut', async () => {
     const { folder, now } = place();
     const outputs = createOutputFiles(folder, fakeClock(now));

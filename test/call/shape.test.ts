@@ -43,21 +43,26 @@ describe('CAL-5: limits', () => {
     expect((await giving({ content: [text('a'.repeat(40_000))] })).events('log')).toEqual([]);
   });
 
-  it('cuts above 25 000 tokens; the whole text is in a file, and a note gives its path and size', async () => {
+  it('CAL-8: stores a text above 25 000 tokens in a file; the model gets its beginning, shape, address and path', async () => {
     const whole = 'line of text\n'.repeat(10_000);
     const { result, home } = await giving({ content: [text(whole)] });
     const [file] = readdirSync(join(home, 'outputs'));
     const path = join(home, 'outputs', String(file));
     expect(readFileSync(path, 'utf8')).toBe(whole);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(result.truncated).toEqual({ tokens: 32_500, file: path });
+    const ref = String(result.truncated?.ref);
+    expect(ref).toMatch(/^plugboard:\/\/result\/[\w-]{16}$/);
+    expect(result.truncated).toEqual({ tokens: 32_500, file: path, ref });
     expect(result.content).toEqual([
-      text(whole.slice(0, (25_000 - 150) * 4)),
+      text(expect.stringMatching(/^line of text\n(?:line of text\n){100,}/)),
       text(
         `[Cut: the whole result is about 32500 tokens (130000 bytes), the limit is 25000. ` +
+          `It is stored as ${ref}: text, 10000 lines. Read parts with the tool result (select, lines, search), or ` +
+          `pass it on with {"$ref":"${ref}"} as an argument. ` +
           `All of it is in ${path}; read it there in parts, by lines, or ask the tool for less.]`,
       ),
     ]);
+    expect(cost(result)).toBeLessThanOrEqual(600);
   });
 
   it.each<[string, number, Parameters<typeof giving>[1]]>([
@@ -87,7 +92,7 @@ describe('CAL-5: limits', () => {
       expect(cost(result)).toBeLessThanOrEqual(25_000);
       const [first] = result.content;
       expect(first?.type === 'text' && first.text.isWellFormed() && whole.startsWith(first.text)).toBe(true);
-      expect(cost(result)).toBeGreaterThan(24_500);
+      expect(cost(result)).toBeGreaterThan(550);
     },
   );
 
@@ -222,3 +227,21 @@ function cost({ content }: CallResult): number {
     return sum + estimateTokens(JSON.stringify(block));
   }, 0);
 }
+
+describe('CAL-5: anthropic/maxResultSizeChars', () => {
+  it.each([
+    ['lowers the limit', 2_000, 500],
+    ['never raises it', 10_000_000, 25_000],
+    ['is ignored if it is not a positive number', -1, 25_000],
+  ])('%s', async (_what, chars, limit) => {
+    const server = scriptedServer({
+      tools: {
+        get: { _meta: { 'anthropic/maxResultSizeChars': chars }, run: () => 'a'.repeat(200_000) },
+      },
+    });
+    const world = await scriptedHost({ server });
+    const { content } = await world.host.call('mcp__s__get');
+    expect(content.at(-1)).toMatchObject({ text: expect.stringContaining(`the limit is ${limit}.`) });
+    await world.host.close();
+  });
+});

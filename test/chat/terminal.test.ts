@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinArgv } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/lib/argv.ts';
 import { COMMAND, FIXTURES, Place } from '../cli/command.ts';
 import { ScriptedModel } from './scripted-model.ts';
 import { TerminalScreen } from './terminal-screen.ts';

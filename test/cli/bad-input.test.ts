@@ -79,7 +79,20 @@ describe('files that cannot be read as they should be', () => {
     expect({ status, value }).toMatchObject({ status: 0, value: expected });
   });
 
-  it('an empty file is an empty configuration', async () => {
+  it('an empty config.json is reported, and a command that writes it can fill it', async () => {
+    place.write(place.userFile, '\n');
+    expect(await place.json(['list', '--no-connect'])).toMatchObject({
+      status: 0,
+      value: {
+        servers: [],
+        problems: [{ file: '<home>/config.json', line: 1, column: 1, message: 'The file is empty' }],
+      },
+    });
+    expect((await place.run(['add', 'a', '-s', 'user', '--', 'x'])).status).toBe(0);
+    expect(place.read(place.userFile)).toEqual({ mcpServers: { a: { command: 'x' } } });
+  });
+
+  it('an empty file of a project is an empty configuration', async () => {
     place.write(place.projectFile, '');
     expect(await place.json(['list', '--no-connect'])).toEqual({
       status: 0,

@@ -64,6 +64,39 @@ describe('UI-1: candidates at the cursor', () => {
     expect(await asked('call', 'echo', 'echo', '--timeout', '')).toEqual([]);
   });
 
+  it('names of profiles, of clients, and of tools to try', async () => {
+    place.write(place.userFile, {
+      mcpServers: { echo: ECHO },
+      profiles: { reader: {}, writer: { extends: 'reader' } },
+      clients: { ci: { claims: { sub: 'ci' }, profile: 'reader' } },
+    });
+    await place.run(['tools', 'echo']);
+    await place.run(['token', 'add', 'laptop', '--profile', 'reader']);
+    expect(
+      [
+        await asked('serve', '--profile', ''),
+        await asked('serve', '--profile=w'),
+        await asked('export', '--profile', 'r'),
+        await asked('token', 'add', 'x', '--profile', 'w'),
+        await asked('profile', 'show', ''),
+        await asked('profile', 'try', 'r'),
+        await asked('profile', 'list', ''),
+        await asked('audit', '--client', ''),
+      ].map(values),
+    ).toEqual([
+      ['reader', 'writer'],
+      ['--profile=writer'],
+      ['reader'],
+      ['writer'],
+      ['reader', 'writer'],
+      ['reader'],
+      [],
+      ['laptop', 'ci'],
+    ]);
+    expect(values(await asked('profile', 'try', 'reader', 'echo'))).toContain('echo__echo');
+    expect(values(await asked('profile', 'try', 'reader', 'echo.'))).toContain('echo.echo');
+  });
+
   it('names of servers of all scopes, of tools, and of arguments not given yet, from files alone', async () => {
     await withEcho();
     expect(await asked('get', '')).toEqual([

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { createArgumentChecker } from '../../src/call/argument-check.ts';
 import type { Tool } from '../../src/catalog/tool.ts';
-import { splitArgv } from '../../src/cli/argv.ts';
 import { readInput, toArguments } from '../../src/cli/call-arguments.ts';
 import { exampleCall } from '../../src/cli/example-call.ts';
 import { argumentNames, argumentTexts } from '../../src/cli/schema-text.ts';
+import { splitArgv } from '../../src/lib/argv.ts';
 
 const toolOf = (inputSchema: Tool['inputSchema'], tool = 'do it'): Tool => ({
   name: `mcp__my server__${tool}`,

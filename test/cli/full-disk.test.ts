@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joinArgv } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/lib/argv.ts';
 import { COMMAND, FIXTURES, Place } from './command.ts';
 
 let place: Place;

@@ -104,6 +104,17 @@ describe('lists next to a server that hangs', () => {
 });
 
 describe('lists of servers that were here before', () => {
+  it('a server that exits before the host is loaded is reported, not waited for', async () => {
+    configure({ gone: { command: 'sh', args: ['-c', 'exit 3'] } });
+    expect(await place.json(['prompts', '--refresh'])).toEqual({
+      status: 0,
+      value: {
+        prompts: [],
+        unreached: [{ server: 'gone', code: 'START_FAILED', message: expect.stringContaining('code 3') }],
+      },
+    });
+  });
+
   it('CON-16: resources and prompts come from the cache, without a start', async () => {
     const docs = fixture('content-server.mjs');
     configure({ docs });

@@ -89,7 +89,7 @@ it('UI-1: adds, lists, approves, calls and completes as the guide for the shell 
     '3 connected',
     'status 0',
   ]);
-  expect(list[1]).toBe("    npx -y @modelcontextprotocol/server-filesystem@2026.8.31 '${PROJECT_DIR}'");
+  expect(list[1]).toMatch(/^ {4}locked: npx -y @modelcontextprotocol\/server-filesystem@2026\.8\.31 /);
 
   expect(await typed('plugboard call files read_text_file path=shopping.txt')).toBe('milk\nbread\nstatus 0');
   expect(await typed('plugboard call files read_text_fle path=shopping.txt')).toMatch(

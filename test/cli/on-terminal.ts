@@ -1,7 +1,7 @@
 /** The command on a real pseudo-terminal, which Debian's `script` provides, with answers typed into it. */
 
 import { spawn } from 'node:child_process';
-import { joinArgv } from '../../src/cli/argv.ts';
+import { joinArgv } from '../../src/lib/argv.ts';
 import { COMMAND, type Place } from './command.ts';
 
 interface Answer {

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PRESETS } from '../../src/cli/presets/preset-table.ts';
+import { PRESETS } from '../../src/setup/preset-table.ts';
 import { COMMAND, Place } from './command.ts';
 import { onTerminal } from './on-terminal.ts';
 
@@ -140,5 +141,32 @@ describe('UI-4: plugboard add --preset', () => {
       mcpServers['brave-search']?.env,
       screen.includes('BRAVE_API_KEY is not set yet'),
     ]).toEqual([0, { BRAVE_API_KEY: '${BRAVE_API_KEY}' }, true]);
+  });
+});
+
+describe('CFG-10: presets are locked', () => {
+  it('every package of the table has a lock, which add writes; another version has none', async () => {
+    const packages = PRESETS.flatMap((preset) => ('package' in preset ? [preset] : []));
+    const env = Object.fromEntries(Object.keys(NONE).map((name) => [name, 'literal-secret']));
+    for (const { id } of packages) await place.run(['add', '--preset', id, '-s', 'user'], { env });
+    await place.run(['add', '--preset', 'filesystem', 'other', 'version=latest', '-s', 'user'], { env });
+    const { value } = await place.json(['list', '--no-connect'], { env });
+    const { servers } = value as { servers: { name: string; lock?: { package: string; version: string } }[] };
+    expect(servers.map(({ name, lock }) => [name, lock?.package, lock?.version]).sort()).toEqual(
+      [
+        ...packages.map((preset) => [preset.id, preset.package, preset.version]),
+        ['other', undefined, undefined],
+      ].sort(),
+    );
+  });
+
+  it('remove takes the lock away with the entry', async () => {
+    await place.run(['add', '--preset', 'everything', '-s', 'project']);
+    expect(place.read(join(place.project, 'mcp.lock.json'))).toMatchObject({
+      servers: { everything: { package: '@modelcontextprotocol/server-everything' } },
+    });
+    expect((await place.run(['trust'])).stdout).toContain('approved  everything');
+    await place.run(['remove', 'everything', '-s', 'project']);
+    expect(place.read(join(place.project, 'mcp.lock.json'))).toEqual({ version: 1 });
   });
 });

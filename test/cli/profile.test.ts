@@ -135,11 +135,26 @@ describe('profile', () => {
       await tried('reader', 'one__media'),
       await tried('reader', 'two__args'),
       await tried('reader', 'one__args', 'count:="x"'),
+      await tried('reader', 'one.args', 'count=2'),
+      await tried('reader', 'one/media'),
+      await tried('reader', 'mcp__one__media'),
+      await tried('reader', 'two.args'),
+      await tried('reader', 'one', 'media'),
     ]).toMatchObject([
-      { profile: 'reader', visible: true, decision: 'allow' },
+      {
+        profile: 'reader',
+        visible: true,
+        decision: 'allow',
+        reason: 'the agent asks its own user (approvals: client)',
+      },
       { visible: true, decision: 'deny', rule: 'one__media' },
       { tool: 'two__args', visible: false },
       { visible: true, problems: [expect.stringContaining('count')] },
+      { tool: 'mcp__one__args', visible: true, decision: 'allow' },
+      { tool: 'mcp__one__media', visible: true, decision: 'deny' },
+      { tool: 'mcp__one__media', visible: true, decision: 'deny' },
+      { tool: 'two.args', visible: false },
+      { tool: 'mcp__one__media', visible: true, decision: 'deny' },
     ]);
     expect((await place.run(['audit'])).stdout).toBe('');
     expect((await place.run(['profile', 'try', 'reader', 'one__args', 'count:="x"'])).stdout).toMatch(
@@ -148,6 +163,74 @@ describe('profile', () => {
     expect((await place.run(['profile', 'try', 'reader', 'two__args'])).stdout).toBe(
       'two__args is not visible: a call would be answered as if there were no such tool.\n',
     );
+  });
+
+  it('SRV-8: show notes tools that the extended profile does not have', async () => {
+    configure({
+      profiles: {
+        base: { tools: ['one__args'] },
+        more: { extends: 'base', tools: ['one__args', 'one__media'] },
+      },
+    });
+    const { stdout, stderr } = await place.run(['profile', 'show', 'more']);
+    expect(stdout).toContain('tools        mcp__one__args\n');
+    expect(stderr).toBe(
+      'note: more does not have mcp__one__media: base, which it extends, does not have them.\n',
+    );
+  });
+
+  it('SRV-8: try notes a tool that no server has, and a rule with an argument that the tool does not have', async () => {
+    configure({
+      profiles: { cased: { rules: { deny: ['one__args(Count=2)', '*(COUNT=3)', '*(path=x)'] } } },
+    });
+    const [typo, cased] = [
+      await place.run(['profile', 'try', 'cased', 'one__agrs']),
+      await place.run(['profile', 'try', 'cased', 'one__args', 'count=2']),
+    ];
+    expect(typo.stderr).toBe('note: no server has a tool called "one__agrs".\n');
+    expect(cased.stderr.split('\n').filter((line) => line.startsWith('note:'))).toEqual([
+      'note: args has no argument "Count", which the rule "one__args(Count=2)" names. Names of arguments are compared exactly. Did you mean "count"?',
+      'note: args has no argument "COUNT", which the rule "*(COUNT=3)" names. Names of arguments are compared exactly. Did you mean "count"?',
+    ]);
+  });
+
+  it('SRV-8: list and show mark the clients that are refused, and list has the reasons', async () => {
+    const hash = 'a'.repeat(64);
+    configure({
+      clients: {
+        fine: { token: 'b'.repeat(64), profile: 'reader' },
+        twin: { token: hash, profile: 'reader' },
+        other: { token: hash, profile: 'reader' },
+        lost: { token: 'c'.repeat(64), profile: 'nowhere' },
+        two: { profile: 'narrower' },
+      },
+    });
+    await place.run(['token', 'add', 'late', '--profile', 'reader', '--expires', '90s']);
+    await place.run(['token', 'add', 'two', '--profile', 'reader']);
+    const tokens = join(place.home, 'tokens.json');
+    const past = readFileSync(tokens, 'utf8').replace(
+      /"expires": "[^"]*"/,
+      '"expires": "2020-01-01T00:00:00Z"',
+    );
+    place.write(tokens, past);
+    const { value } = await place.json(['profile', 'list']);
+    const [listed, shown] = [
+      await place.run(['profile', 'list']),
+      await place.run(['profile', 'show', 'reader']),
+    ];
+    expect(value).toMatchObject({
+      refused: [
+        { client: 'late', reason: 'its token has expired' },
+        { client: 'two', reason: 'its profile is "reader" in tokens.json and "narrower" in config.json' },
+        { client: 'twin', reason: '"other" has the same token' },
+        { client: 'other', reason: '"twin" has the same token' },
+        { client: 'lost', reason: 'There is no profile called "nowhere"' },
+      ],
+    });
+    const marked = 'late (refused), two (refused), fine, twin (refused), other (refused)';
+    expect(listed.stdout).toContain(`clients: ${marked}\n`);
+    expect(listed.stdout).toMatch(/^Refused clients:\n {2}late +its token has expired$/m);
+    expect(shown.stdout).toContain(`clients      ${marked}\n`);
   });
 
   it('SRV-8: an unknown profile is refused by every command, with the nearest name', async () => {
@@ -166,6 +249,26 @@ describe('profile', () => {
   });
 });
 
+describe('a config.json that cannot be read', () => {
+  it.each([
+    ['broken', '{\n  "profiles": {,}\n}', '<home>/config.json:2:16: The file is not valid JSON'],
+    ['empty', '', '<home>/config.json:1:1: The file is empty'],
+  ])(
+    'CFG-3: is reported by serve with its place if it is %s, over stdio and with --profile',
+    async (_state, text, place_) => {
+      place.write(place.userFile, text);
+      const input = [initialize, list].map((message) => `${JSON.stringify(message)}\n`).join('');
+      const [own, relayed, profiled] = await Promise.all(
+        [['--own'], [], ['--profile', 'reader']].map((flags) => place.run(['serve', ...flags], { input })),
+      );
+      expect([own?.status, own?.stderr]).toEqual([0, expect.stringContaining(place_)]);
+      expect([relayed?.status, relayed?.stderr]).toEqual([0, expect.stringContaining(place_)]);
+      expect([profiled?.status, profiled?.stderr]).toEqual([2, expect.stringContaining(place_)]);
+      expect(profiled?.stderr).not.toContain('There is no profile');
+    },
+  );
+});
+
 it.each([
   ['an own process', ['--own']],
   ['the daemon', []],
@@ -175,6 +278,32 @@ it.each([
     ['one__args', 'one__media'],
     { length: 8 },
   ]);
+});
+
+it.each([
+  ['an own process', ['--own']],
+  ['the daemon', []],
+])('SRV-8: budgets count calls and refuse the next one, in %s', async (_where, flags) => {
+  configure({
+    profiles: { few: { servers: ['one'], budgets: [{ calls: 1, per: 'day' }] } },
+    clients: { me: { local: true, profile: 'few' } },
+  });
+  const input = [initialize, call, { ...call, id: 4 }]
+    .map((message) => `${JSON.stringify(message)}\n`)
+    .join('');
+  const { stdout } = await place.run(['serve', ...flags], { input });
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id?: number; result?: { isError?: boolean }; error?: object });
+  const outcomes = [3, 4].map((id) => answers.find((answer) => answer.id === id));
+  expect(outcomes.filter((each) => each?.result !== undefined && each.result.isError !== true)).toHaveLength(
+    1,
+  );
+  expect(outcomes.find((each) => each?.error !== undefined)?.error).toMatchObject({
+    code: -32029,
+    data: { code: 'RATE_LIMITED' },
+  });
 });
 
 it('SRV-8: token list shows profiles, and those that cannot be used', async () => {

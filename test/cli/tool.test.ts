@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { splitArgv } from '../../src/cli/argv.ts';
+import { splitArgv } from '../../src/lib/argv.ts';
 import { FIXTURES, Place } from './command.ts';
 
 const LONG = `${'It reads a file. '.repeat(18)}The end.`;

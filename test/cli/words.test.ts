@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinArgv, splitArgv } from '../../src/cli/argv.ts';
+import { joinArgv, splitArgv } from '../../src/lib/argv.ts';
 
 describe('words of a command line', () => {
   it.each([

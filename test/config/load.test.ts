@@ -19,6 +19,10 @@ const UNMANAGED = {
   files: MANAGED_FILES,
 };
 
+function locksOf(...folders: readonly string[]): string[] {
+  return folders.map((folder) => join(folder, 'mcp.lock.json'));
+}
+
 /** Name, scope and command of what counts. */
 async function winners(place: Scratch, cwd = place.root): Promise<string[]> {
   const { servers } = await loadConfig({ cwd, home: place.home });
@@ -37,7 +41,7 @@ describe('loadConfig: CFG-3', () => {
       waiting: [],
       settings: {},
       problems: [],
-      files: [home.config, join(root, '.mcp.json'), ...MANAGED_FILES],
+      files: [home.config, join(root, '.mcp.json'), ...locksOf(home.dir, root), ...MANAGED_FILES],
       managed: UNMANAGED,
       inputs: [],
       unreadable: [],
@@ -89,7 +93,13 @@ describe('loadConfig: CFG-3', () => {
       ],
       settings: { defaults: { toolTimeoutMs: 7 } },
       problems: [],
-      files: [home.config, join(sub, '.mcp.json'), project, ...MANAGED_FILES],
+      files: [
+        home.config,
+        join(sub, '.mcp.json'),
+        project,
+        ...locksOf(home.dir, sub, root),
+        ...MANAGED_FILES,
+      ],
       managed: UNMANAGED,
       inputs: [],
       unreadable: [],

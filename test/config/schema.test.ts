@@ -57,6 +57,7 @@ describe('the JSON Schemas that ship', () => {
           'maxConcurrentCalls',
         ],
         ...['alwaysLoad', 'lifecycle', 'shared', 'sandbox', 'pins', 'directStart', 'npxCheckMs'],
+        ...['installScripts', 'minAge'],
       ].sort(),
     );
   });

@@ -21,6 +21,7 @@ const OTHER_SCOPES: readonly string[] = [
   'cli/moving-in/',
   'config/import/',
   'config/scopes.ts',
+  'setup/survey.ts',
 ];
 
 function comparesScopes(text: string): boolean {

@@ -239,6 +239,26 @@ it('SRV-11: daemon restart moves agents and addresses to the new daemon', async 
   });
 });
 
+it('UI-6: a call of a stdio agent is on the page with its values, also after a restart of the daemon', async () => {
+  world.configure({ s: world.server() });
+  const page = await serving('dashboard', '--port', '0', '--no-open');
+  const agent = await world.agent({ words: ['--stdio', '--no-workspace'] }).open();
+  await agent.call('pid');
+  interface Listed {
+    readonly calls: readonly { readonly key: string; readonly folder: string; readonly agent: object }[];
+  }
+  const before = await api<Listed>(page, '/api/calls?tool=pid');
+  expect(before.calls).toMatchObject([
+    { agent: { name: expect.any(String), version: expect.any(String) }, folder: expect.any(String) },
+  ]);
+  await world.run(['daemon', 'restart']);
+  const again = await serving('dashboard', '--port', '0', '--no-open');
+  const after = await api<Listed>(again, '/api/calls?tool=pid');
+  expect(after).toEqual(before);
+  const details = await api<object>(again, `/api/calls/${after.calls[0]?.key}`);
+  expect(details).toMatchObject({ arguments: {}, result: { isError: false } });
+});
+
 it('SRV-11: a question of a server leaves the page with the call that it belongs to', async () => {
   world.configure({ s: world.server() });
   const page = await serving('dashboard', '--port', '0', '--no-open');

@@ -240,7 +240,7 @@ describe('reading', () => {
     expect(await failureText(host.call(READ, { uri: 'memo://a' }))).toEqual([
       'INVALID_ARGUMENTS',
       'read_mcp_resource was not called: server is required',
-      'Correct the arguments to match the inputSchema of the tool.',
+      expect.stringContaining('{"server":{"type":"string",'),
     ]);
     expect(await failureText(host.call(READ, { server: 'docs', uri: 'memo://nowhere' }))).toEqual([
       'INVALID_ARGUMENTS',

@@ -81,7 +81,14 @@ describe('SRV-5: servers', () => {
     const approved = await api('POST', `${path}/approve`, { digest: unapproved.digest });
     expect([approved.status, approved.body]).toEqual([
       200,
-      { ...SMALL, name: 'new one/2', scope: 'user', entry, file: expect.stringMatching(/config\.json$/) },
+      {
+        ...SMALL,
+        name: 'new one/2',
+        scope: 'user',
+        entry,
+        file: expect.stringMatching(/config\.json$/),
+        places: [expect.objectContaining({ scope: 'user', isUsed: true })],
+      },
     ]);
     expect(readConfig()).toEqual({ mcpServers: { 'new one/2': entry } });
     expect((await api('POST', `${path}/approve`, { digest: unapproved.digest })).status).toBe(409);
@@ -253,6 +260,9 @@ describe('SRV-5: tools', () => {
           at: expect.any(Number),
           ms: expect.any(Number),
           outcome: 'ok',
+          key: expect.stringMatching(/-c1$/),
+          decision: 'asked by the caller',
+          tokens: { arguments: expect.any(Number), result: expect.any(Number) },
         },
       ],
     });

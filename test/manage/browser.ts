@@ -31,7 +31,8 @@ export function launchBrowser(): Promise<Browser> {
 
 async function showPage(browser: Browser, options: ManagedGatewayOptions = {}, width = 1280): Promise<Shown> {
   const world = await openManagedGateway(options);
-  const context = await browser.newContext({ viewport: { width, height: 800 } });
+  // Without motion, so that no test reads a colour or a place in the middle of an animation.
+  const context = await browser.newContext({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
   const page = await context.newPage();
   // Shorter than a test may take, so that the error names what was waited for.
   page.setDefaultTimeout(WAIT_MS);
@@ -45,6 +46,8 @@ async function showPage(browser: Browser, options: ManagedGatewayOptions = {}, w
       faults.push(message.text());
   });
   await page.goto(`${world.origin}/#token=${TOKEN}`);
+  await page.waitForSelector('.tile, .welcome');
+  await page.keyboard.press('1');
   await page.waitForSelector('.server-row, .welcome');
   return {
     world,

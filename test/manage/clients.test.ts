@@ -3,6 +3,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { homeAt } from '../../src/config/home.ts';
 import { addToken } from '../../src/serve/token-file.ts';
+import { fakeClock } from '../../src/testing/index.ts';
 import { legacySession, modern, post } from '../serve/bare-client.ts';
 import { type ManagedGateway, openManagedGateway } from '../world/managed-gateway.ts';
 
@@ -78,6 +79,67 @@ it('SRV-8: lists clients with their profile, sessions, calls and budget, and rev
   const again = await gateway.api('DELETE', '/api/clients/laptop/token');
   const ping = await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, session);
   expect([revoked.body, again.status, ping.status]).toEqual([{ name: 'laptop', revoked: true }, 404, 401]);
+});
+
+it('SRV-8: lists modern clients, which have no session, while they send requests and for a minute after', async () => {
+  const clock = fakeClock();
+  let finish = (): void => {};
+  gateway = await openManagedGateway({
+    config: CONFIG,
+    script: {
+      tools: {
+        echo: () => 'hi',
+        wait: () =>
+          new Promise((resolve) => {
+            finish = () => resolve('done');
+          }),
+      },
+    },
+    takesNamed: true,
+    serve: { clock },
+  });
+  const home = homeAt(gateway.home);
+  const { token } = await addToken(home, 'laptop', { now: 1, profile: 'reader' });
+  const { token: whole } = await addToken(home, 'whole', { now: 1 });
+  const { url } = gateway.served;
+  const ask = (method: string, params: Record<string, unknown>, bearer = token): Promise<unknown> =>
+    modern(url, method, method, params, {}, { authorization: `Bearer ${bearer}` });
+  const connected = async (): Promise<unknown> => {
+    const { body } = await gateway.api('GET', '/api/clients');
+    const { connected: all, clients } = body as {
+      connected: { client: string }[];
+      clients: { name: string; sessions: number }[];
+    };
+    return [all, clients.flatMap(({ name, sessions }) => (sessions === 0 ? [] : [[name, sessions]]))];
+  };
+  for (let at = 0; at < 2; at += 1) {
+    await ask('tools/list', {});
+    await ask('tools/call', { name: 'small__echo' });
+  }
+  const waiting = ask('tools/call', { name: 'small__wait' }, whole);
+  await expect.poll(connected).toEqual([
+    [
+      {
+        session: expect.any(String),
+        client: 'laptop',
+        profile: 'reader',
+        agent: { name: 'bare', version: '1' },
+      },
+      { session: expect.any(String), client: 'whole', agent: { name: 'bare', version: '1' } },
+    ],
+    [
+      ['laptop', 1],
+      ['whole', 1],
+    ],
+  ]);
+  await clock.advance(60_000);
+  expect(await connected()).toMatchObject([[{ client: 'whole' }], [['whole', 1]]]);
+  finish();
+  await waiting;
+  expect(await connected()).toMatchObject([[{ client: 'whole' }], [['whole', 1]]]);
+  await gateway.api('DELETE', '/api/clients/whole/token');
+  await ask('tools/list', {}, whole);
+  expect(await connected()).toEqual([[], []]);
 });
 
 it('SRV-8: instructions name the budgets of a client without globs, and a refusal has the time to wait', async () => {

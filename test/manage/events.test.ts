@@ -7,7 +7,9 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Emitter } from '../../src/lib/emitter.ts';
 import { EventLog } from '../../src/manage/event-log.ts';
 import { fakeClock } from '../../src/testing/index.ts';
+import { legacySession } from '../serve/bare-client.ts';
 import {
+  CALLING_TOKEN,
   type ManagedGateway,
   type ManagedGatewayOptions,
   openManagedGateway,
@@ -46,16 +48,41 @@ describe('SRV-5: /api/events', () => {
     const reader = await read(world);
     await world.api('POST', '/api/call', { name: 'mcp__small__work' });
     await reader.next(({ event }) => event === 'call.end');
+    const key = expect.stringMatching(/^\w+-c1$/);
     expect(reader.seen.map(({ event, data }) => [event, data])).toEqual([
-      ['call.begin', { id: 'c1', server: 'small', tool: 'work', session: 's1' }],
+      ['call.begin', { id: 'c1', key, server: 'small', tool: 'work', session: 's1', at: expect.any(Number) }],
       ['call.progress', { id: 'c1', progress: 1, total: 2, message: 'half' }],
-      ['call.end', { id: 'c1', outcome: 'ok', ms: expect.any(Number) }],
+      ['call.end', { id: 'c1', key, outcome: 'ok', ms: expect.any(Number) }],
     ]);
     await world.api('POST', '/api/servers/small/disconnect');
     const { data } = await reader.next(({ event }) => event === 'server');
     expect(data).toMatchObject({ name: 'small', status: 'disconnected' });
     const numbers = reader.seen.map(({ id }) => Number(id?.split('-')[1]));
     expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] ?? 0) + at));
+  });
+
+  it('announces clients that come and leave, and changes of the configuration', async () => {
+    const world = await setUp({ script: echo });
+    const reader = await read(world);
+    const session = await legacySession(
+      world.served.url,
+      '2025-06-18',
+      {},
+      {
+        authorization: `Bearer ${CALLING_TOKEN}`,
+      },
+    );
+    const came = await reader.next(({ event }) => event === 'client');
+    expect(came.data).toMatchObject({ connected: [{ session: expect.any(String) }] });
+    await fetch(world.served.url, { method: 'DELETE', headers: session });
+    const left = await reader.next(
+      ({ event, data }) => event === 'client' && (data as { connected: [] }).connected.length === 0,
+    );
+    expect(left.data).toEqual({ connected: [] });
+    await world.api('POST', '/api/rules/preview', { rule: 'x' });
+    expect(reader.seen.some(({ event }) => event === 'config')).toBe(false);
+    await world.api('POST', '/api/rules', { list: 'deny', rule: 'small__none' });
+    await reader.next(({ event }) => event === 'config');
   });
 
   it('goes on after the last event that a reader has seen', async () => {

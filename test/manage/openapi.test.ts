@@ -93,6 +93,32 @@ async function generated(): Promise<Use> {
   };
 }
 
+const ROUTES_OF_0_2 = [
+  'DELETE /api/servers/{name}',
+  'DELETE /api/servers/{name}/auth',
+  'GET /api/approvals',
+  'GET /api/calls',
+  'GET /api/events',
+  'GET /api/openapi.json',
+  'GET /api/search',
+  'GET /api/servers',
+  'GET /api/servers/{name}',
+  'GET /api/servers/{name}/pins',
+  'GET /api/stats',
+  'GET /api/tools',
+  'POST /api/approvals/{id}',
+  'POST /api/call',
+  'POST /api/servers',
+  'POST /api/servers/{name}/approve',
+  'POST /api/servers/{name}/auth',
+  'POST /api/servers/{name}/auth/authenticate',
+  'POST /api/servers/{name}/auth/callback',
+  'POST /api/servers/{name}/connect',
+  'POST /api/servers/{name}/disconnect',
+  'POST /api/servers/{name}/pins',
+  'POST /api/servers/{name}/reconnect',
+];
+
 describe('SRV-5: the OpenAPI document', () => {
   it('is valid by the official schema of OpenAPI 3.1', async () => {
     const result = await new Validator().validate({ ...structuredClone(document) });
@@ -103,33 +129,8 @@ describe('SRV-5: the OpenAPI document', () => {
     const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    expect(routes.toSorted()).toEqual([
-      'DELETE /api/clients/{name}/token',
-      'DELETE /api/servers/{name}',
-      'DELETE /api/servers/{name}/auth',
-      'GET /api/approvals',
-      'GET /api/calls',
-      'GET /api/clients',
-      'GET /api/events',
-      'GET /api/openapi.json',
-      'GET /api/search',
-      'GET /api/servers',
-      'GET /api/servers/{name}',
-      'GET /api/servers/{name}/pins',
-      'GET /api/stats',
-      'GET /api/tools',
-      'POST /api/approvals/{id}',
-      'POST /api/call',
-      'POST /api/servers',
-      'POST /api/servers/{name}/approve',
-      'POST /api/servers/{name}/auth',
-      'POST /api/servers/{name}/auth/authenticate',
-      'POST /api/servers/{name}/auth/callback',
-      'POST /api/servers/{name}/connect',
-      'POST /api/servers/{name}/disconnect',
-      'POST /api/servers/{name}/pins',
-      'POST /api/servers/{name}/reconnect',
-    ]);
+    // New ones are recorded in test/surfaces/public-surface.txt too: they stay.
+    expect(routes).toEqual(expect.arrayContaining(ROUTES_OF_0_2));
   });
 
   it('is enough for a generated client to do everything, and every answer matches it', async () => {
@@ -143,7 +144,24 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('getServer', { name: 'none' });
     await use('approveServer', { name: 'more' }, { digest: 'another' });
     const { unapproved } = data as { unapproved: { digest: string } };
+    await use('getTrust', { name: 'more' });
+    await use('trustServer', { name: 'more' }, { digest: 'another' });
     await use('approveServer', { name: 'more' }, { digest: unapproved.digest });
+    const trusted = (await use('getTrust', { name: 'more' })).data as { digest: string };
+    await use('trustServer', { name: 'more' }, { digest: trusted.digest });
+    await use('withdrawTrust', { name: 'more' });
+    await use('disableServer', { name: 'more' }, {});
+    await use('enableServer', { name: 'more' }, { scope: 'user' });
+    const read = (await use('getEntry', { name: 'more' })).data as { entry: object; digest: string };
+    await use('editEntry', { name: 'more' }, read);
+    await use('editEntry', { name: 'more' }, { ...read, digest: 'another' });
+    await use('inspectTools', { name: 'more' });
+    await use('getDetails', { name: 'more' });
+    await use('getLog', { name: 'more' });
+    await use('listResources', { name: 'more' });
+    await use('listPrompts', { name: 'more' });
+    await use('complete', { name: 'more' }, { prompt: 'x', argument: { name: 'a', value: '' } });
+    await use('switchTool', { name: 'more' }, { tool: 'echo', enabled: true });
     await use('disconnectServer', { name: 'more' });
     await use('connectServer', { name: 'more' });
     await use('reconnectServer', { name: 'more' });
@@ -168,28 +186,90 @@ describe('SRV-5: the OpenAPI document', () => {
     await use('answerQuestion', { id: 'q1' }, { answer: 'deny' });
     await call;
     await use('listCalls');
+    const started = await use('callTool', null, { name: 'mcp__small__write', wait: false });
+    const { id } = started.data as { id: string };
+    await use('getCall', { id });
+    await use('getCallResult', { id });
+    await use('cancelCall', { id });
+    await use('cancelCall', { id: 'none' });
+    await use('getCall', { id: 'none' });
+    const [past] = ((await use('listCalls', { state: 'ok' })).data as { calls: { key: string }[] }).calls;
+    await use('getCall', { id: past?.key });
+    const echoed = { name: 'mcp__small__echo', arguments: { message: 'hi' }, wait: false };
+    const { key } = (await use('callTool', null, echoed)).data as { key: string };
+    await expect.poll(async () => (await use('getCallResult', { id: key })).status).toBe(200);
+    await use('listRules');
+    await use('addRule', null, { list: 'deny', rule: 'none__*' });
+    await use('addRule', null, { list: 'deny', rule: 'a b' });
+    await use('removeRule', { list: 'deny', rule: 'none__*' });
+    await use('previewRule', null, { rule: 'small__*' });
+    await use('previewRule', null, { rule: 'a b' });
+    await use('getAbout');
+    await use('getConnectLines');
+    await use('addToken', null, { name: 'desk' });
+    await use('addToken', null, { name: 'a b' });
+    await use('listTokens');
+    await use('removeToken', { name: 'desk' });
+    await use('addProfile', null, { name: 'careful', profile: { servers: ['small'] } });
+    await use('listProfiles');
+    await use('tryProfile', { name: 'careful' }, { tool: 'small__echo' });
+    await use('removeProfile', { name: 'careful' });
+    await use('addServer', null, {
+      name: 'asks',
+      scope: 'user',
+      entry: { ...entry, env: { K: '${input:k}' } },
+    });
+    await use('listInputs');
+    await use('setInput', null, { id: 'k', value: 'v' });
+    await use('removeInput', { id: 'k' });
+    await use('listPresets');
+    await use('addPreset', { id: 'git' }, { name: 'own', scope: 'user' });
+    await use('addPreset', { id: 'none' }, {});
+    await use('parseServers', null, { text: 'npx -y x' });
+    await use('parseServers', null, { text: '{' });
+    await use('listAgents');
+    await use('importServers', null, {});
+    await use('getHistory');
+    await use('switchHistory', null, { enabled: true });
+    await use('clearHistory');
     await addToken(homeAt(world.home), 'laptop', { now: 0 });
     await use('listClients');
     await use('revokeToken', { name: 'laptop' });
     await use('revokeToken', { name: 'laptop' });
     await use('getStats');
+    await use('getCost');
     await use('getDocument');
     const names = operations().map(([name]) => name);
     const missing = names.filter((name) => ![...used].some((each) => each.startsWith(`${name} 2`)));
-    // A stream has no end to wait for, and a login is finished above by the browser.
-    expect(missing).toEqual(['finishLogin', 'streamEvents']);
+    // A stream has no end to wait for, a login is finished above by the browser, and this server has no content.
+    expect(missing.toSorted()).toEqual([
+      'finishLogin',
+      'getPrompt',
+      'readResource',
+      'streamEvents',
+      'streamLog',
+    ]);
     expect([...used].filter((each) => !/ 2\d\d$/.test(each)).toSorted()).toEqual([
       'acceptHeld 400',
+      'addPreset 404',
+      'addRule 400',
       'addServer 400',
       'addServer 409',
+      'addToken 400',
       'answerQuestion 404',
       'approveServer 409',
       'callTool 403',
       'callTool 404',
+      'cancelCall 404',
       'connectServer 409',
+      'editEntry 409',
       'finishLogin 400',
+      'getCall 404',
+      'getCallResult 409',
       'getServer 404',
+      'parseServers 400',
       'revokeToken 404',
+      'trustServer 409',
     ]);
   });
 });

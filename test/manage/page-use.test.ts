@@ -67,18 +67,9 @@ async function openTool(page: Page, name: string): Promise<void> {
 describe('SRV-6: tools', () => {
   // Protocol: 25-tools-2a, 26-tools-3a
   it('finds them while one types, and explains why', async () => {
-    const { page, context } = await show({ script: kinds });
-    const gate = createGate();
-    await context.route('**/tools.js', async (route) => {
-      await gate.opened;
-      await route.continue();
-    });
-    await page.reload();
-    await page.waitForSelector('.server-row');
-    // At once: what is typed while the box is on its way belongs into it.
-    await page.keyboard.type('/give');
-    gate.open();
-    await page.keyboard.type(' arguments');
+    const { page } = await show({ script: kinds });
+    // At once: what is typed while the view changes belongs into the box.
+    await page.keyboard.type('/give arguments');
     // Every letter is a search of its own: the last one is used. Rows are moved, not rebuilt, so the place identifies the first.
     await expect
       .poll(() => textOf(page, '.list .row[data-at="0"]'), { timeout: WAIT_MS })
@@ -102,7 +93,7 @@ describe('SRV-6: tools', () => {
     expect(await textOf(page, '.tool .callout.bad')).toContain('count: must be a number');
     await page.locator('.form label:has-text("count") + input').fill('2');
     await page.locator('.form label:has-text("level") + select').selectOption({ label: 'high' });
-    await page.locator('.form label:has-text("urgent") + select').selectOption({ label: 'true' });
+    await page.getByRole('radiogroup', { name: 'urgent' }).getByText('yes').click();
     await page.locator('fieldset:has(legend:text("author")) label:has-text("name") + input').fill('Ada');
     await page.click('fieldset:has(legend:text("tags")) >> button:text-is("Add an item")');
     await page.click('fieldset:has(legend:text("tags")) >> button:text-is("Add an item")');
@@ -342,6 +333,35 @@ describe('A15: words of servers', () => {
     );
     expect([all, faults]).toEqual([[undefined, 0, false], []]);
     expect((await world.api('GET', '/api/calls')).status).toBe(200);
+  });
+
+  it('cannot become markup, a picture of elsewhere or an unseen address through Markdown', async () => {
+    const markdown = [
+      '# <img src=x onerror="window.hacked=1">',
+      '[free](javascript:window.hacked=1) and ![pixel](https://evil.example/pixel.png)',
+      'Some **bold** text and <b onclick="window.hacked=1">b</b>',
+      '<script>window.hacked=1</script>',
+      '[docs](https://docs.example/path?to=you)',
+    ].join('\n\n');
+    const { page, asked, world, context, faults } = await show({
+      script: { tools: { say: { description: markdown, run: () => markdown } } },
+    });
+    await openTool(page, 'say');
+    await page.click('button:text-is("Run")');
+    await page.waitForSelector('.result .markdown strong');
+    expect(
+      await page.locator('main :is(img:not(.picture):not(.server-icon), script, b, a[href^=http])').count(),
+    ).toBe(0);
+    await page.click('.result .text-link:text-is("free")');
+    expect(await textOf(page, 'dialog h2')).toBe('This link is not a web address');
+    expect(await page.locator('dialog button:text-is("Open it")').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.click('.result .text-link:text-is("docs")');
+    expect(await textOf(page, 'dialog .url')).toBe('https://docs.example/path?to=you');
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('window.hacked')).toBe(undefined);
+    expect(asked.filter((url) => !url.startsWith(`${world.origin}/`))).toEqual([]);
+    expect([context.pages().length, faults]).toEqual([1, []]);
   });
 
   it('cannot become code even where markup is made by hand: the policy refuses it', async () => {

@@ -32,7 +32,7 @@ describe('SRV-6: the token', () => {
     await page.waitForSelector('.gate >> text=Wrong token');
     await page.fill('.gate input', TOKEN);
     await page.keyboard.press('Enter');
-    await page.waitForSelector(row('small'));
+    await page.waitForSelector('.tile[data-server="small"]');
   });
 });
 

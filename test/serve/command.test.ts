@@ -9,6 +9,7 @@ import { homeAt } from '../../src/config/home.ts';
 import { addToken } from '../../src/serve/token-file.ts';
 import { removeHome } from '../remove-home.ts';
 import { refereeOnHttp } from '../testing/referee.ts';
+import { until } from '../world/until.ts';
 import { post } from './bare-client.ts';
 
 const COMMAND = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -48,10 +49,9 @@ function serve(...flags: string[]): Run {
 
 /** The one document that `--json` prints when it serves. */
 async function document({
-  child,
   stdout,
 }: Run): Promise<{ url: string; token?: string; tokenFile?: string; manageTokenFile: string }> {
-  while (!stdout().trimEnd().endsWith('}')) await once(child.stdout ?? child, 'data');
+  await until('stdout has the document', () => stdout().trimEnd().endsWith('}'));
   return JSON.parse(stdout());
 }
 
@@ -117,7 +117,7 @@ it.each([[[]], [['--own']], [['--verbose']]])(
     const statuses = [];
     for (let at = 0; at < 2; at += 1)
       statuses.push((await post(url, PING, { authorization: `Bearer ${token}` })).status);
-    while (!run.stderr().includes('Refused')) await once(run.child.stderr ?? run.child, 'data');
+    await until('stderr has the refusal', () => run.stderr().includes('Refused'));
     run.child.kill('SIGTERM');
     await run.exited;
     const printed = run

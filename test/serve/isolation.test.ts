@@ -140,6 +140,62 @@ const PROBES: readonly Probe[] = [
     name: `a resource that a rule with hidden names ${at === 0 ? 'denies' : 'asks about'}`,
     ...read(`doc://open/${page}`),
   })),
+  ...['open__fail', 'part__shown'].flatMap((name, at) => {
+    const effect = at === 0 ? 'denies' : 'asks about';
+    const task = { name, arguments: {}, task: { ttl: 60_000 } };
+    return [
+      {
+        kind: 'rules',
+        name: `a task of a tool that such a rule ${effect}`,
+        method: 'tools/call',
+        params: task,
+      },
+      { kind: 'rules', name: `call_tool of a tool that such a rule ${effect}`, ...wrapped(name) },
+      {
+        kind: 'rules',
+        name: `call_tool_read of a tool that such a rule ${effect}`,
+        ...call('call_tool_read', { name, arguments: {} }),
+      },
+    ];
+  }),
+  {
+    kind: 'rules',
+    name: 'the question about a tool that such a rule asks about',
+    method: 'tools/call',
+    params: {
+      name: 'part__shown',
+      arguments: {},
+      _meta: { [`${PREFIX}clientCapabilities`]: { elicitation: { form: {} } } },
+    },
+    on: (each) => !isLegacy(each),
+  },
+  ...['denied', 'asked'].flatMap((who, at) => {
+    const effect = at === 0 ? 'denies' : 'asks about';
+    return [
+      {
+        kind: 'rules',
+        name: `a prompt that such a rule ${effect}`,
+        method: 'prompts/get',
+        params: { name: 'open__greet', arguments: { who } },
+      },
+      {
+        kind: 'rules',
+        name: `subscribe to a resource that such a rule ${effect}`,
+        method: 'resources/subscribe',
+        params: { uri: `doc://open/${who}` },
+        on: isLegacy,
+      },
+    ];
+  }),
+  { kind: 'rules', name: 'a tool of a server that such a rule denies', ...call('closed__run') },
+  { kind: 'rules', name: 'a resource of that server', ...read('closed://a') },
+  { kind: 'rules', name: 'a resource bound to that server', ...read(bound('closed', 'closed://a')) },
+  { kind: 'rules', name: 'a prompt of that server', ...prompt('closed__greet') },
+  {
+    kind: 'rules',
+    name: 'a completion of that server',
+    ...completion({ type: 'ref/resource', uri: 'closed://{page}' }),
+  },
   { kind: 'call_tool', name: 'a hidden tool', ...wrapped(`${HIDDEN}__${HIDDEN_TOOL}`, { key: 'k' }) },
   { kind: 'call_tool', name: 'in its long name', ...wrapped(`mcp__${HIDDEN}__${HIDDEN_TOOL}`) },
   { kind: 'call_tool', name: 'a hidden tool of a visible server', ...wrapped(`part__${MARK}_purge`) },
@@ -527,7 +583,7 @@ it('SRV-9: at least 200 probes were made; docs/isolation.md lists them (to fix: 
 
 const HEAD = `# What a client can learn outside of its profile
 
-<count> probes by a client whose [profile](profiles.md) has three of seven servers, one of them with one tool only. During the probes the hidden servers log,
+<count> probes by a client whose [profile](profiles.md) has four of eight servers, one of them with one tool only. During the probes the hidden servers log,
 change their lists and work for another client; one of them never finishes its start and one fails. Each answer is compared with that of
 a gateway that has no hidden servers: both are the same, and no byte of a hidden server arrives. This page is written by the run:
 [test/serve/isolation.test.ts](../test/serve/isolation.test.ts) (\`npx vitest run test/serve/isolation.test.ts --update\` writes it).

@@ -150,10 +150,51 @@ it('SRV-8: recognises clients by all their claims, the first one that matches, a
     await listed({ sub: 'eve', groups: ['guests', 'others'] }),
     await listed({ sub: 'bob', groups: ['staff'] }),
     await listed({ sub: 'bob' }),
-  ]).toEqual([['git__push', 'git__status'], ['git__status'], ['git__status'], 401]);
+  ]).toEqual([['git__push', 'git__status'], ['git__status'], ['git__status'], 403]);
   expect(begun).toEqual([
     ['ada', undefined],
     ['readers', 'reader'],
     ['readers', 'reader'],
+  ]);
+});
+
+it.each([
+  ['is invalid', { claims: { sub: 5 }, profile: 'reader' }],
+  ['is misspelt', { claim: { sub: 'ada' }, profile: 'reader' }],
+  ['has no claims', { claims: {}, profile: 'reader' }],
+])('SRV-8: a token that matches no client is refused, also if the only client %s', async (_what, client) => {
+  const { issuer, sign } = await startIssuer();
+  const made = await profiledWorld(
+    { git: { tools: { status: () => 'clean' } } },
+    { profiles: { reader: { tools: ['git__status'] } }, clients: { ci: client } },
+  );
+  const refused: string[] = [];
+  const gateway = await serveHttp(made.host, {
+    port: 0,
+    issuer: { issuer, audience: AUDIENCE },
+    onRefusedClient: (message) => void refused.push(message),
+  });
+  closers.push(made.close, gateway.close);
+  expect((await post(gateway.url, PING, bearer(await sign({ sub: 'ada' })))).status).toBe(403);
+  expect(refused).toEqual(['Refused a token of the subject "ada": its claims match no client']);
+});
+
+it('A9: reports why a token of the issuer is refused, once for each reason', async () => {
+  const { issuer, sign } = await startIssuer();
+  const small = await smallHost({});
+  const refused: string[] = [];
+  const gateway = await serveHttp(small.host, {
+    port: 0,
+    issuer: { issuer, audience: AUDIENCE },
+    onRefusedClient: (message) => void refused.push(message),
+  });
+  closers.push(small.close, gateway.close);
+  const other = { audience: 'https://other.example' };
+  for (const claims of [other, other, { stranger: true }, { expires: 1_000 }])
+    await post(gateway.url, PING, bearer(await sign(claims)));
+  await post(gateway.url, PING, bearer('no token at all'));
+  expect(refused).toEqual([
+    `Refused a token for ${AUDIENCE} of ${issuer}: unexpected "aud" claim value`,
+    `Refused a token for ${AUDIENCE} of ${issuer}: signature verification failed`,
   ]);
 });

@@ -1,5 +1,6 @@
 /** Clients of the gateway and their profiles: how each is recognised, what it has, and what happens when that changes. */
 
+import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
 import { addToken, hashOf, revokeToken } from '../../src/serve/token-file.ts';
@@ -298,6 +299,32 @@ describe('SRV-8: clients whose profile has a problem', () => {
     );
   });
 
+  it('SRV-8: learn from the report why a profile cannot manage or have accounts', async () => {
+    const { host } = await world({ profiles: { boss: { manage: true, accounts: ['work'] } } });
+    expect(host.problems().map(({ message, hint }) => [message, hint])).toEqual([
+      [
+        '"profiles.boss.manage" is not a known key, so clients with it are refused',
+        'Remove it: a token that calls tools never manages. Run plugboard dashboard to manage.',
+      ],
+      [
+        '"profiles.boss.accounts" is not a known key, so clients with it are refused',
+        'Remove it: clients share the logins of servers.',
+      ],
+    ]);
+  });
+
+  it.each([
+    ['invalid', { local: true, profile: 7 }],
+    ['misspelt', { locl: true, profile: 'reader' }],
+  ])('the local user is refused if a client that may be it is %s', async (_what, me) => {
+    const made = await world({ clients: { me } });
+    const url = await served(made, { tokensOf: undefined });
+    expect(await listed(url)).toBe(403);
+    const client = new LineClient(made.host, '2025-06-18', {}, () => ({}));
+    closers.push(() => client.leave());
+    await expect(client.open()).rejects.toMatchObject({ code: -32603 });
+  });
+
   it('are refused if the token in tokens.json has another profile, or belongs to another name', async () => {
     const made = await world();
     const url = await served(made);
@@ -333,6 +360,29 @@ describe('SRV-8: a change while the gateway runs', () => {
       [404, 200],
       { length: 5 },
     ]);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['half-written', '{ "profiles": { "read'],
+  ])('keeps the last configuration while config.json is %s, and logs that', async (_state, text) => {
+    const made = await world();
+    const logged: string[] = [];
+    made.host.on('log', ({ message }) => void logged.push(message));
+    const url = await served(made);
+    const [reader, whole] = [await add(made, 'one', 'reader'), await add(made, 'two')];
+    const session = await legacySession(url, '2025-11-25', {}, bearer(reader));
+    for (let at = 0; at < 2; at += 1) {
+      writeFileSync(made.home.config, text);
+      await made.host.reload();
+    }
+    expect([await listed(url, reader), await listed(url, whole)]).toEqual([READER, EVERYTHING]);
+    expect((await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }, session)).status).toBe(200);
+    expect(logged).toEqual([
+      expect.stringMatching(/config\.json:1:\d+: .*\. Its previous content is still used$/),
+    ]);
+    await made.configure({ profiles: { reader: { servers: ['shell'] } } });
+    expect(await listed(url, reader)).toEqual(['shell__run']);
   });
 
   it('announces the new lists to clients of a profile that changed', async () => {

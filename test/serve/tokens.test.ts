@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseErrorResponse } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { homeAt } from '../../src/config/home.ts';
 import { type ServeHttpOptions, serveHttp } from '../../src/serve/index.ts';
@@ -90,18 +91,15 @@ it('A31: accepts tokens that are added while it runs, and a revoked one at once 
 });
 
 it('A31: ends open streams, sessions and running calls of a revoked token, and of no other', async () => {
-  let ended = 0;
-  let begin = (): void => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
+  let [begun, ended] = [0, 0];
   const small = await smallHost({
     tools: {
-      wait: (_, { signal }) => {
+      wait: (_, { signal, progress }) => {
         signal.addEventListener('abort', () => {
           ended += 1;
         });
-        begin();
+        progress(1, 2, 'half');
+        begun += 1;
         return new Promise(() => {});
       },
     },
@@ -119,19 +117,108 @@ it('A31: ends open streams, sessions and running calls of a revoked token, and o
       () => 'ended',
     );
   const streams = [stream(first), stream(second)];
-  const sse = send(url.replace('/mcp', '/sse'), 'GET', undefined, bearer(one)).then(
-    () => 'ended',
-    () => 'ended',
-  );
-  const call = modern(url, 1, 'tools/call', { name: 'small__wait' }, {}, bearer(one)).catch(
-    () => 'broken off',
-  );
-  await begun;
+  const sse = fetch(url.replace('/mcp', '/sse'), { headers: bearer(one) }).then(async (answer) => {
+    await answer.text();
+    return 'ended';
+  });
+  const call = { name: 'small__wait' };
+  const withProgress = { ...call, _meta: { progressToken: 'p' } };
+  const asLegacy = (id: number, params: object): object => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params,
+  });
+  const calls = [
+    modern(url, 1, 'tools/call', call, {}, bearer(one)),
+    modern(url, 2, 'tools/call', withProgress, {}, bearer(one)),
+    post(url, asLegacy(3, call), first),
+    post(url, asLegacy(4, withProgress), first),
+    post(url, asLegacy(5, call), { ...first, accept: 'application/json' }),
+    post(url, [asLegacy(6, call), PING, asLegacy(7, call)], first),
+  ];
+  await expect.poll(() => begun).toBe(7);
   await revokeToken(home, 'one');
-  expect([await streams[0], await sse, await call]).toEqual(['ended', 'ended', 'broken off']);
-  await expect.poll(() => ended).toBe(1);
+  const error = {
+    code: -32603,
+    message:
+      'This client no longer has access. Its token was revoked or has expired, or its profile has changed.',
+    data: { code: 'CANCELLED' },
+  };
+  const answers = (await Promise.all(calls)).map(({ status, messages }) => [
+    status,
+    messages.flatMap(({ id, error: sent }) => (id === undefined ? [] : [[id, sent]])),
+  ]);
+  expect(answers).toEqual([
+    [200, [[1, error]]],
+    [200, [[2, error]]],
+    [200, [[3, error]]],
+    [200, [[4, error]]],
+    [200, [[5, error]]],
+    [200, [6, 1, 7].map((id) => [id, error])],
+  ]);
+  expect([await streams[0], await sse]).toEqual(['ended', 'ended']);
+  await expect.poll(() => ended).toBe(7);
   const statuses = [(await post(url, PING, first)).status, (await post(url, PING, second)).status];
   expect([statuses, await Promise.race([streams[1], 'open'])]).toEqual([[401, 200], 'open']);
+});
+
+it('A31: answers the running call of a revoked token over HTTP+SSE', async () => {
+  const begun: string[] = [];
+  const small = await smallHost({
+    tools: {
+      wait: () => {
+        begun.push('call');
+        return new Promise(() => {});
+      },
+    },
+  });
+  const token = await add('one');
+  const gateway = await serveHttp(small.host, { port: 0, tokensOf: home.dir, legacySse: true });
+  closers.push(small.close, gateway.close);
+  const streamed = await fetch(new URL('/sse', gateway.url), { headers: bearer(token) });
+  const reader = streamed.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: first = '' } = (await reader?.read()) ?? {};
+  const messages = new URL(/^data: (.+)$/m.exec(first)?.[1] ?? '', gateway.url).href;
+  const params = {
+    protocolVersion: '2024-11-05',
+    capabilities: {},
+    clientInfo: { name: 'old', version: '1' },
+  };
+  const say = (message: object): Promise<unknown> =>
+    fetch(messages, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer(token) },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    });
+  await say({ id: 0, method: 'initialize', params });
+  await say({ id: 1, method: 'tools/call', params: { name: 'small__wait' } });
+  await expect.poll(() => begun).toEqual(['call']);
+  await revokeToken(home, 'one');
+  let rest = '';
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) rest += read.value;
+  expect(rest).toContain('"id":1,"error":{"code":-32603,"message":"This client no longer has access.');
+});
+
+it('A31: refuses a token with a body in the form of OAuth errors, which the SDK parses', async () => {
+  const url = await serve();
+  const parsed = await parseErrorResponse(
+    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }),
+  );
+  expect([parsed.code, parsed.message]).toEqual([
+    'invalid_token',
+    expect.stringContaining('A token that calls tools is needed'),
+  ]);
+  const refused = await Promise.all([post(url, PING, bearer('wrong')), post(url, PING)]);
+  expect(
+    refused.map(({ status, headers, messages }) => [status, headers['www-authenticate'], messages]),
+  ).toEqual(
+    refused.map(() => [
+      401,
+      'Bearer',
+      [{ error: 'invalid_token', error_description: expect.stringContaining('plugboard token add <name>') }],
+    ]),
+  );
 });
 
 it('A31: a new token of the same name does not continue the sessions of the revoked one', async () => {

@@ -57,10 +57,8 @@ function commandNames({ commands }: CommandWords): string[] {
 /** Methods with their paths, and the keys of every body. */
 async function routeNames(load: (file: string) => Promise<Record<string, unknown>>): Promise<string[]> {
   const { openApi } = await load('dist/manage/api.js');
-  const { serverRoutes } = await load('dist/manage/routes-servers.js');
-  const { useRoutes } = await load('dist/manage/routes-use.js');
-  type Routes = (parts?: object) => readonly unknown[];
-  const routes = [...(serverRoutes as Routes)(), ...(useRoutes as Routes)({})];
+  const { allRoutes } = await load('dist/manage/all-routes.js');
+  const routes = (allRoutes as (parts: object) => readonly unknown[])({});
   const { paths, components } = (openApi as (routes: readonly unknown[]) => object)(routes) as {
     paths: Record<string, object>;
     components: { schemas: Record<string, unknown> };

@@ -126,13 +126,13 @@ it(
     expect(columns.map((column) => column.at(-1))).toEqual(WELL);
 
     const runs = rows.flatMap(({ name }) => (TYPED[name]?.hostile ?? []).map((words) => ({ name, words })));
-    // Those that write do it one after the other, in a project of their own.
-    const isWriter = ({ name }: { name: string }): boolean => TYPED[name]?.writes === true;
+    // One after the other, in a project of their own.
+    const isAlone = ({ name }: { name: string }): boolean => TYPED[name]?.alone === true;
     await eachOf(
-      runs.filter((each) => !isWriter(each)),
+      runs.filter((each) => !isAlone(each)),
       async ({ name, words }) => note(name, 'hostile', words, await typedIn(hostile.place, [name, ...words])),
     );
-    for (const { name, words } of runs.filter(isWriter))
+    for (const { name, words } of runs.filter(isAlone))
       note(name, 'hostile', words, await typedIn(scratch.place, [name, ...words]));
     // What was imported from the project, or added as its plugin, is no more agreed to than before.
     const { servers } = (await scratch.place.json(['list', '--no-connect'])).value as {

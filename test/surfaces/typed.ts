@@ -8,20 +8,20 @@ interface Typed {
   /** With all faulty servers at once, and with the poisoned catalog; not for commands without an answer. */
   readonly faulty?: Words;
   readonly poisoned?: Words;
-  /** Changes files of the project or of the person. */
-  readonly writes?: true;
+  /** Changes files of the project or of the person, or depends on the processes of other runs. */
+  readonly alone?: true;
 }
 
 export const TYPED: Readonly<Record<string, Typed>> = {
-  add: { hostile: [['new', '--', 'x']], writes: true },
-  'add-json': { hostile: [['newer', '{"command":"x"}']], writes: true },
+  add: { hostile: [['new', '--', 'x']], alone: true },
+  'add-json': { hostile: [['newer', '{"command":"x"}']], alone: true },
   remove: { hostile: [['evil', '-s', 'user']] },
   get: { hostile: [['evil'], ['words']], faulty: ['exits'], poisoned: ['poison'] },
-  set: { hostile: [['evil', 'env.A=1']], writes: true },
-  unset: { hostile: [['evil', 'env.A']], writes: true },
+  set: { hostile: [['evil', 'env.A=1']], alone: true },
+  unset: { hostile: [['evil', 'env.A']], alone: true },
   edit: { hostile: [['evil']] },
-  enable: { hostile: [['evil']], writes: true },
-  disable: { hostile: [['evil']], writes: true },
+  enable: { hostile: [['evil']], alone: true },
+  disable: { hostile: [['evil']], alone: true },
   list: { hostile: [[], ['--no-connect']], faulty: [], poisoned: [] },
   test: { hostile: [['evil'], ['remote']], faulty: ['exits'], poisoned: ['poison'] },
   info: { hostile: [['evil']], faulty: ['exits'], poisoned: ['poison'] },
@@ -29,9 +29,9 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   // With --yes they would change the files of the person who runs the tests; test/cli/up.test.ts has that.
   up: { hostile: [['--dry-run', '--agent', 'windsurf']] },
   down: { hostile: [['--dry-run']] },
-  import: { hostile: [['--dry-run'], []], writes: true },
+  import: { hostile: [['--dry-run'], []], alone: true },
   export: { hostile: [['--to', 'claude-code', '--dry-run']] },
-  plugin: { hostile: [['list'], ['add', '.']], writes: true },
+  plugin: { hostile: [['list'], ['add', '.']], alone: true },
   tools: { hostile: [[], ['evil']], faulty: [], poisoned: ['poison'] },
   tool: { hostile: [['evil', 'x']], faulty: ['dies', 'work'], poisoned: ['poison', 'read'] },
   search: { hostile: [['anything']], faulty: ['work'], poisoned: ['read'] },
@@ -52,16 +52,22 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   token: { hostile: [['list'], ['add', 'agent']] },
   profile: { hostile: [['list'], ['try', 'none', 'evil__x']] },
   audit: { hostile: [[]] },
+  results: { hostile: [[]] },
+  cost: { hostile: [[]] },
   chat: { hostile: [['-p', 'hello', '--yes']] },
   serve: { hostile: [[], ['--no-daemon'], ['--http', '0']] },
   dashboard: { hostile: [['--port', '0']] },
   // `start` begins one of our processes, which stays; it serves what `serve` does.
   daemon: { hostile: [['status'], ['stop']], faulty: ['status'] },
   service: { hostile: [['status']] },
-  reconnect: { hostile: [['evil']] },
+  // A daemon that `serve` starts at the same time would decide its outcome.
+  reconnect: { hostile: [['evil']], alone: true },
   reload: { hostile: [[]] },
   workspace: { hostile: [[]] },
-  init: { hostile: [['server', 'made']], writes: true },
+  init: { hostile: [['server', 'made']], alone: true },
+  lock: { hostile: [[], ['--check'], ['prune']] },
+  outdated: { hostile: [[]] },
+  update: { hostile: [['--dry-run']] },
   pins: { hostile: [[], ['evil'], ['--accept']], faulty: [], poisoned: [] },
   doctor: { hostile: [[]], faulty: [], poisoned: [] },
   completion: { hostile: [['bash']] },

@@ -233,7 +233,7 @@ export async function byApi({ origin, manageToken }: Gateway, errands: readonly 
 export async function openPage(page: Page, { origin, manageToken }: Gateway): Promise<void> {
   page.setDefaultTimeout(WAIT_MS);
   await page.goto(`${origin}/#token=${manageToken}`);
-  await page.waitForSelector('.server-row');
+  await page.waitForSelector('.tile');
 }
 
 /** The state of a server as the page has it, once it is in one; `comesBack` waits until it has recovered. */

@@ -68,7 +68,7 @@ describe('F18: a program that cannot be started is a precise error, and final', 
       'START_FAILED',
       'The command "no-such-command" was not found',
       'Install no-such-command, or give its full path. Looked in /usr/bin, /bin.',
-      final,
+      { ...final, missing: { kind: 'program', name: 'no-such-command' } },
     ]);
   });
 

@@ -110,7 +110,16 @@ function visibleServers(isPartial: boolean): Record<string, ScriptedServer> {
         },
   );
   const app = scriptedServer({ name: 'app', tools: { go: { description: 'Goes.' } } });
-  return { open, part, 'my.app': app };
+  const closed = withContent(
+    scriptedServer({ name: 'closed', capabilities: CAPABILITIES, tools: { run: { description: 'Runs.' } } }),
+    {
+      resources: [{ uri: 'closed://a', name: 'a' }],
+      templates: [{ uriTemplate: 'closed://{page}', name: 'pages' }],
+      prompts: [{ name: 'greet' }],
+      text: 'closed',
+    },
+  );
+  return { open, part, 'my.app': app, closed };
 }
 
 export const HIDDEN: string = `hid-${MARK}`;
@@ -167,8 +176,8 @@ function hiddenServers(): Record<string, ScriptedServer> {
 }
 
 const NARROW = {
-  servers: ['open', 'part', 'my.app'],
-  tools: ['open__*', 'part__shown', 'my_app__*'],
+  servers: ['open', 'part', 'my.app', 'closed'],
+  tools: ['open__*', 'part__shown', 'my_app__*', 'closed__*'],
   search: { mode: true, alwaysLoad: ['open__echo', 'open__report', 'my_app__*'] },
 };
 
@@ -184,8 +193,17 @@ export async function isolationWorld(hides: boolean, naming?: 'plain'): Promise<
   // Rules for visible things that also name hidden ones.
   const named = hides ? `{open,part,${HIDDEN}}` : '{open,part}';
   const permissions = {
-    deny: [`${named}__fail`, `${named}__resources.read(uri=doc://open/denied)`],
-    ask: [`${named}__shown`, `${named}__resources.read(uri=doc://open/asked)`],
+    deny: [
+      `${named}__fail`,
+      `${named}__resources.read(uri=doc://open/denied)`,
+      `${named}__prompts.get(name=greet, arguments.who=denied)`,
+      hides ? `{closed,${HIDDEN}}__*` : 'closed__*',
+    ],
+    ask: [
+      `${named}__shown`,
+      `${named}__resources.read(uri=doc://open/asked)`,
+      `${named}__prompts.get(name=greet, arguments.who=asked)`,
+    ],
   };
   const settings = { profiles, permissions, ...(naming === undefined ? {} : { naming }) };
   writeFileSync(home.config, JSON.stringify(settings));

@@ -13,14 +13,31 @@ export interface Registry {
   /** Paths that were requested. */
   readonly requests: string[];
   /** Publishes a version as `latest`; `bins`: the names of its programs. */
-  publish(name: string, version: string, bins: readonly string[]): void;
+  publish(name: string, version: string, bins: readonly string[], more?: More): void;
+  /** Serves other content for a version that was published, as a compromised registry would. */
+  swap(name: string, version: string): void;
+  /** Takes a version back. */
+  remove(name: string, version: string): void;
   close(): Promise<void>;
+}
+
+/** Further parts of a published version. */
+export interface More {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly scripts?: Readonly<Record<string, string>>;
+  /** Default: a year ago. */
+  readonly published?: Date;
+  /** Tools of its server, in addition to `about`. */
+  readonly tools?: readonly Readonly<Record<string, unknown>>[];
 }
 
 interface Published {
   readonly manifest: Readonly<Record<string, unknown>>;
-  readonly tarball: Buffer;
+  readonly published: Date;
+  tarball: Buffer;
 }
+
+const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** `about` of a server in a package of the registry. */
 export interface About {
@@ -36,7 +53,7 @@ const PROGRAM = `#!/usr/bin/env node
 import { createInterface } from 'node:readline';
 import { basename, dirname } from 'node:path';
 import { readFileSync } from 'node:fs';
-const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const { version, tools = [] } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 const { PATH, npm_lifecycle_event: event } = process.env;
 const [, program, ...args] = process.argv;
 const about = {
@@ -44,7 +61,9 @@ const about = {
 };
 const answers = {
   initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'packed', version } },
-  'tools/list': { tools: [{ name: 'about', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] },
+  'tools/list': {
+    tools: [{ name: 'about', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }, ...tools],
+  },
   'tools/call': { content: [{ type: 'text', text: JSON.stringify(about) }] },
 };
 createInterface({ input: process.stdin }).on('line', (line) => {
@@ -70,12 +89,19 @@ export async function startRegistry(): Promise<Registry> {
       return;
     }
     if (file !== undefined) {
-      response.end(versions.get(file.replace('.tgz', ''))?.tarball);
+      const { tarball } = versions.get(file.replace('.tgz', '')) ?? {};
+      response.writeHead(tarball === undefined ? 404 : 200).end(tarball);
       return;
     }
     const all = [...versions].map(([version, { manifest }]) => [version, manifest]);
     const latest = [...versions.keys()].at(-1);
-    const body = { name, 'dist-tags': { latest }, versions: Object.fromEntries(all) };
+    const time = [...versions].map(([version, { published }]) => [version, published.toISOString()]);
+    const body = {
+      name,
+      'dist-tags': { latest },
+      versions: Object.fromEntries(all),
+      time: Object.fromEntries(time),
+    };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -83,7 +109,7 @@ export async function startRegistry(): Promise<Registry> {
   return {
     url,
     requests,
-    publish(name, version, bins) {
+    publish(name, version, bins, { published = new Date(Date.now() - YEAR_MS), ...more } = {}) {
       const folder = mkdtempSync(join(work, 'package-'));
       mkdirSync(join(folder, 'package'));
       const bin = Object.fromEntries(bins.map((each) => [each, `${each}.mjs`]));
@@ -91,14 +117,29 @@ export async function startRegistry(): Promise<Registry> {
         writeFileSync(join(folder, 'package', file), PROGRAM);
         chmodSync(join(folder, 'package', file), 0o755);
       }
-      const own = { name, version, type: 'module', bin };
+      const own = { name, version, type: 'module', ...(bins.length === 0 ? {} : { bin }), ...more };
       writeFileSync(join(folder, 'package', 'package.json'), JSON.stringify(own));
       execFileSync('tar', ['-czf', 'package.tgz', 'package'], { cwd: folder });
       const tarball = readFileSync(join(folder, 'package.tgz'));
       const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
       const versions = packages.get(name) ?? new Map<string, Published>();
       const dist = { tarball: `${url}${name}/-/${version}.tgz`, integrity };
-      packages.set(name, versions.set(version, { manifest: { ...own, dist }, tarball }));
+      const hasInstallScript = more.scripts === undefined ? {} : { hasInstallScript: true };
+      const manifest = { ...own, ...hasInstallScript, dist };
+      packages.set(name, versions.set(version, { manifest, published, tarball }));
+    },
+    swap(name, version) {
+      const found = packages.get(name)?.get(version);
+      if (found === undefined) throw new Error(`${name} ${version} was not published`);
+      const folder = mkdtempSync(join(work, 'swapped-'));
+      writeFileSync(join(folder, 'package.tgz'), found.tarball);
+      execFileSync('tar', ['-xzf', 'package.tgz'], { cwd: folder });
+      writeFileSync(join(folder, 'package', 'added.mjs'), 'console.error("swapped");');
+      execFileSync('tar', ['-czf', 'package.tgz', 'package'], { cwd: folder });
+      found.tarball = readFileSync(join(folder, 'package.tgz'));
+    },
+    remove(name, version) {
+      packages.get(name)?.delete(version);
     },
     async close() {
       server.closeAllConnections();

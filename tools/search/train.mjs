@@ -33,9 +33,9 @@ const data = process.argv[2] ?? DEFAULT_DATA;
 const log = (line) => console.error(line);
 const src = await importSearch(
   'terms.ts',
-  'fields.ts',
+  'search-fields.ts',
   'bm25f.ts',
-  'embedding.ts',
+  'word-vectors.ts',
   'term-shares.ts',
   'features.ts',
   'matcher.ts',

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { checkServerName } from '../../config/parse.ts';
 import { transportTypes } from '../../config/transport-kinds.ts';
 import { PlugboardError } from '../../errors.ts';
-import { joinArgv } from '../argv.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { type CliCommand, type Context, collect, type Flags } from '../cli-command.ts';
 import { newEntry, settleTarget } from '../entry-from-flags.ts';
 import { saveServer } from '../save-server.ts';

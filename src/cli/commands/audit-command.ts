@@ -1,12 +1,12 @@
 /** `plugboard audit`: prints, filters and follows the audit log, which has one line for each call. */
 
 import picomatch from 'picomatch';
+import { FollowedFile } from '../../lib/followed-file.ts';
 import { parseRecord } from '../../lib/json.ts';
 import { aborted } from '../../lib/waits.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { duration, misuse, wholeNumber } from '../flags.ts';
-import { FollowedFile } from '../followed-file.ts';
 import type { Output } from '../output.ts';
 import { padEnd } from '../text-layout.ts';
 

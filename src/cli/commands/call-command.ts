@@ -2,15 +2,15 @@
 
 import type { Tool } from '../../catalog/tool.ts';
 import { PlugboardError } from '../../errors.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { aborted } from '../../lib/waits.ts';
 import { pinChanged } from '../../policy/pins-refusal.ts';
-import { joinArgv } from '../argv.ts';
+import { findServer } from '../../setup/known-server.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
 import { askingDuring } from '../call-questions.ts';
 import { calledTool, findTool, refuseHidden } from '../call-target.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { milliseconds } from '../flags.ts';
-import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText, saveImages, saveResult } from '../result-output.ts';
@@ -36,6 +36,10 @@ export const call: CliCommand = {
       .option('--timeout <ms>', 'maximum time without output or progress, in milliseconds')
       .option('-y, --yes', 'approve the call without asking')
       .option('--limit', 'clean and truncate the result as for a model')
+      .option(
+        '--select <expression>',
+        'print only this part of the result: a JMESPath expression, such as items[].id',
+      )
       .option(
         '-o, --output <file>',
         'write the result to this file: its binary content if it has any, else its text',
@@ -63,7 +67,12 @@ export const call: CliCommand = {
       const tool = findTool(host, { servers, name }, host.tools());
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
       const result = await host
-        .call(tool.name, given, { signal, timeoutMs, onProgress: (progress) => line.show(progress) })
+        .call(tool.name, given, {
+          signal,
+          timeoutMs,
+          select: textFlag(flags, 'select'),
+          onProgress: (progress) => line.show(progress),
+        })
         .catch((thrown: unknown) => explain(thrown, { output, timeoutMs, tool }))
         .finally(() => line.clear());
       const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
@@ -86,6 +95,7 @@ Examples:
   plugboard call files read_multiple_files paths=a.txt paths=b.txt
   plugboard call files write_file path=notes.md content=@draft.md
   plugboard call shots take -o shot.png
+  plugboard call github list_issues repo=x --select '[].{number: number, title: title}'
   echo '{"path":"."}' | plugboard call files list_directory -`;
 
 /** Adds hints for the command line, where the way to answer and to wait longer is a flag. */

@@ -1,6 +1,7 @@
 /** `plugboard dashboard`: opens the daemon's page, with this folder's servers and the calls of every agent. */
 
 import { allowsDaemon } from '../../daemon/protocol/daemon-use.ts';
+import { tuneForServing } from '../../lib/tune-for-serving.ts';
 import { closeAfter } from '../../lib/waits.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { STOP_LINE } from '../../serve/connect-lines.ts';
@@ -34,6 +35,7 @@ export const dashboard: CliCommand = {
       if (status !== undefined) return status;
     }
     context.output.note(OWN_NOTE);
+    tuneForServing();
     return fromOwnHost(context, wanted, opens);
   },
 };

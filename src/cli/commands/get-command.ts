@@ -8,11 +8,11 @@ import { sentences } from '../../lib/sentences.ts';
 import { admit } from '../../policy/admit.ts';
 import { waitingFor } from '../../policy/consent-terms.ts';
 import { loadEffective } from '../../policy/effective.ts';
+import { placeOfCredentials } from '../../setup/client-secret.ts';
+import { findServer } from '../../setup/known-server.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { placeOfCredentials } from '../client-secret.ts';
 import { errorDocument, serverDocument, trustDecisions } from '../config-report.ts';
-import { entryPairs, pairLines, presentPairs, recordPairs } from '../entry-lines.ts';
-import { findServer } from '../known-server.ts';
+import { entryPairs, lockDocument, lockLine, pairLines, presentPairs, recordPairs } from '../entry-lines.ts';
 import { noteProblems } from '../problems.ts';
 import { disabledText } from '../report-lines.ts';
 import { SCOPE_MEANING } from '../scope-flag.ts';
@@ -41,6 +41,7 @@ export const get: CliCommand = {
     const state = {
       ...(isOpen ? { entry: spec.raw } : {}),
       ...(error === undefined ? {} : { error: errorDocument(error) }),
+      ...lockDocument(spec),
       ...defined({ credentials, waiting }),
     };
     output.answer({ ...serverDocument(spec, verdicts, authority), ...state }, () =>
@@ -56,7 +57,10 @@ export const get: CliCommand = {
             ['transport', transportOf(spec.entry)],
           ]),
           ...(isOpen ? recordPairs(spec.raw) : entryPairs(spec)),
-          ...presentPairs([['credentials', credentials]]),
+          ...presentPairs([
+            ['lock', lockLine(spec)],
+            ['credentials', credentials],
+          ]),
           ...hidden.map((each, at) => [at === 0 ? 'hides' : '', placeOf(each)] as const),
           ...presentPairs([['waiting', waiting && sentences(waiting.error.message, waiting.error.hint)]]),
         ]),

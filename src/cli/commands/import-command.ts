@@ -10,12 +10,12 @@ import type { Agent, Where } from '../../config/import/foreign-agent.ts';
 import { loadConfig } from '../../config/load.ts';
 import { PlugboardError } from '../../errors.ts';
 import { counted } from '../../lib/counted.ts';
+import { inputLine, type PlannedInput, planInputs, writeImport } from '../../setup/import-inputs.ts';
+import { type Planned, planImport, plannedDocument } from '../../setup/import-plan.ts';
+import { foreignPlaces } from '../../setup/setup-context.ts';
 import { isAgreed } from '../ask.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { inputLine, type PlannedInput, planInputs, writeImport } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
-import { type Planned, planImport, plannedDocument } from '../import-plan.ts';
-import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 

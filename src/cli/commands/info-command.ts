@@ -3,13 +3,13 @@
 import { existsSync } from 'node:fs';
 import { asPlugboardError, EXIT_STATUS } from '../../errors.ts';
 import type { ServerDetails } from '../../host/host-report.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { defined } from '../../lib/defined.ts';
 import { clean, oneLine } from '../../policy/clean.ts';
+import { findServer } from '../../setup/known-server.ts';
 import { serverLogFile } from '../../transport/server-log.ts';
-import { joinArgv } from '../argv.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { type MaybePair, pairLines, presentPairs, reachedBy } from '../entry-lines.ts';
-import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { whileConnecting } from '../progress-line.ts';
 import { type ListedServer, statusText, toolCount } from '../report-lines.ts';

@@ -1,33 +1,25 @@
 /** `plugboard input`: manages the answers to `${input:id}`, which are not stored in configuration files. */
 
-import { join } from 'node:path';
 import { Argument } from 'commander';
-import { readDocument } from '../../config/document.ts';
 import type { InputQuestion } from '../../config/entry.ts';
-import type { InputValues } from '../../config/input-values.ts';
-import { inputOwner, questionsOf } from '../../config/inputs.ts';
-import { type LoadedConfig, PROJECT_FILE } from '../../config/load.ts';
-import { allSpecs } from '../../config/merge-specs.ts';
+import { inputOwner } from '../../config/inputs.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { didYouMean } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
-import { joinArgv } from '../argv.ts';
+import { unusedInputs, usedInputs } from '../../setup/input-list.ts';
+import { findServer } from '../../setup/known-server.ts';
 import { askForChoice, askForSecret } from '../ask.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { findServer } from '../known-server.ts';
 import { readStdin } from '../read-stdin.ts';
 import { openInputs } from '../settle-inputs.ts';
 import { layOut } from '../text-layout.ts';
 
 const ACTIONS = ['list', 'set', 'remove'] as const;
-
-/** An input and the servers that use it. */
-interface Used extends InputQuestion {
-  readonly servers: readonly string[];
-}
 
 export const input: CliCommand = {
   configure(command): void {
@@ -64,8 +56,8 @@ Examples:
 async function list(context: Context, config: LoadedConfig): Promise<number> {
   const { output } = context;
   const store = openInputs(context);
-  const used = usedIn(config);
-  const unused = await unusedInputs(store, used, context);
+  const used = usedInputs(config);
+  const unused = await unusedInputs(store, used, context.home);
   const inputs = await Promise.all(
     [...used, ...unused].map(async ({ id, owner, servers, description, password }) => ({
       id,
@@ -126,41 +118,6 @@ async function remove(context: Context, question: InputQuestion): Promise<number
   return 0;
 }
 
-/** Returns every input in use with its servers; servers of one owner share the answer. */
-function usedIn(config: LoadedConfig): Used[] {
-  const found = new Map<string, Used>();
-  for (const spec of allSpecs(config)) {
-    for (const question of questionsOf(spec, config.inputs)) {
-      const key = JSON.stringify([question.owner, question.id]);
-      const known = found.get(key);
-      found.set(key, { ...question, servers: [...(known?.servers ?? []), spec.name] });
-    }
-  }
-  return [...found.values()];
-}
-
-/** Returns stored answers that no server uses, neither here nor in another known file. */
-async function unusedInputs(store: InputValues, used: readonly Used[], { home }: Context): Promise<Used[]> {
-  const isUsed = ({ owner, id }: Pick<InputQuestion, 'id' | 'owner'>): boolean =>
-    used.some((each) => each.owner === owner && each.id === id);
-  const stored = (await store.stored()).filter((each) => !isUsed(each));
-  if (stored.length === 0) return [];
-  const files = new Set(stored.map(({ owner }) => fileOf(owner, home.config)));
-  const texts = new Map(
-    await Promise.all([...files].map(async (file) => [file, (await readDocument(file)).text] as const)),
-  );
-  return stored.flatMap(({ owner, id }) => {
-    const text = texts.get(fileOf(owner, home.config)) ?? '';
-    // Another project of this person, or a project in another folder, may use it.
-    if (text.includes(`\${input:${id}}`)) return [];
-    return [{ id, owner, password: true, servers: [] }];
-  });
-}
-
-function fileOf(owner: string, own: string): string {
-  return owner === '' ? own : join(owner, PROJECT_FILE);
-}
-
 async function choose(
   context: Context,
   config: LoadedConfig,
@@ -171,8 +128,8 @@ async function choose(
   }: { readonly id: string; readonly server: string | undefined; readonly action: string },
 ): Promise<InputQuestion> {
   const owner = server === undefined ? undefined : inputOwner(findServer(config, server));
-  const used = usedIn(config);
-  const unused = owner === undefined ? await unusedInputs(openInputs(context), used, context) : [];
+  const used = usedInputs(config);
+  const unused = owner === undefined ? await unusedInputs(openInputs(context), used, context.home) : [];
   const [left, ...more] = unused.filter((each) => each.id === id);
   const matching = used.filter((each) => each.id === id && (owner === undefined || each.owner === owner));
   const [only, other] = matching;

@@ -1,15 +1,15 @@
 /** `plugboard logs`: prints servers' stderr and log messages from their log files, without starting them. */
 
 import type { ServerSpec } from '../../config/entry.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { aborted } from '../../lib/waits.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
-import { type LogLine, readLogLine, serverLogFile } from '../../transport/server-log.ts';
-import { joinArgv } from '../argv.ts';
+import { findServer } from '../../setup/known-server.ts';
+import { serverLogFile } from '../../transport/server-log.ts';
+import { LogReader, type ServerLine } from '../../transport/server-log-reader.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { wholeNumber } from '../flags.ts';
-import { FollowedFile } from '../followed-file.ts';
-import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { padEnd, width } from '../text-layout.ts';
 
@@ -109,47 +109,5 @@ async function follow(
     return await aborted(signal);
   } finally {
     clearInterval(timer);
-  }
-}
-
-interface ServerLine extends LogLine {
-  readonly server: string;
-}
-
-/** Reads the log of one server: its last lines, then lines as they are added. */
-class LogReader {
-  readonly server: string;
-  readonly #followed: FollowedFile;
-
-  constructor(server: string, file: string) {
-    this.server = server;
-    this.#followed = new FollowedFile(file);
-  }
-
-  get file(): string {
-    return this.#followed.file;
-  }
-
-  get exists(): boolean {
-    return this.#followed.exists;
-  }
-
-  /** Returns the last lines, including those of the rotated file if this one has fewer; `next` continues from there. */
-  last(count: number): readonly ServerLine[] {
-    const now = this.next();
-    const before = now.length < count ? this.#parse(this.#followed.rotated(1)) : [];
-    return count === 0 ? [] : [...before, ...now].slice(-count);
-  }
-
-  /** Returns the lines added since the last read. */
-  next(): readonly ServerLine[] {
-    return this.#parse(this.#followed.next());
-  }
-
-  #parse(lines: readonly string[]): ServerLine[] {
-    return lines.flatMap((line) => {
-      const read = readLogLine(line);
-      return read === undefined ? [] : [{ ...read, server: this.server }];
-    });
   }
 }

@@ -2,14 +2,14 @@
 
 import type { ServerSpec } from '../../config/entry.ts';
 import { PlugboardError } from '../../errors.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import { pinKey } from '../../policy/pins.ts';
 import { acceptCommand } from '../../policy/pins-refusal.ts';
 import { acceptPins, type HeldTool, reviewPins } from '../../policy/pins-review.ts';
-import { joinArgv } from '../argv.ts';
+import { findServer } from '../../setup/known-server.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { findServer } from '../known-server.ts';
 import type { Output } from '../output.ts';
 import { indent } from '../text-layout.ts';
 import { openHost } from '../with-host.ts';

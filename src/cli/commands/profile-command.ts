@@ -2,6 +2,8 @@
 
 import { Argument } from 'commander';
 import type { ApprovalState } from '../../call/approve.ts';
+import { compileProfile } from '../../call/client-profile.ts';
+import type { Tool } from '../../catalog/tool.ts';
 import type { Profile, Settings } from '../../config/entry.ts';
 import { isChain, profileChain } from '../../config/profiles.ts';
 import { PlugboardError } from '../../errors.ts';
@@ -13,8 +15,11 @@ import { own } from '../../lib/json.ts';
 import { type BudgetUse, budgetText, isStored } from '../../policy/budgets.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
+import { absentArguments } from '../../policy/rule-arguments.ts';
+import { refusedClients } from '../../serve/refused-clients.ts';
 import { readTokenFile, tokenFileOf } from '../../serve/token-file.ts';
 import { readInput, toArguments } from '../call-arguments.ts';
+import { toolInOneWord } from '../call-target.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
 import { misuse } from '../flags.ts';
 import { checkProfile } from '../known-profile.ts';
@@ -23,6 +28,9 @@ import { layOut } from '../text-layout.ts';
 import { withHost } from '../with-host.ts';
 
 const ACTIONS = ['list', 'show', 'try'] as const;
+/** The second word of `<server> <tool>`: not an argument of a call. */
+const TOOL_WORD = /^[^-{=][^=]*$/;
+const MAX_SHOWN_TOOLS = 10;
 const STDIN: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => process.stdin[Symbol.asyncIterator]() };
 
 export const profile: CliCommand = {
@@ -30,7 +38,7 @@ export const profile: CliCommand = {
     command
       .addArgument(new Argument('<action>', 'action').choices(ACTIONS))
       .argument('[name]', 'name of the profile')
-      .argument('[tool]', 'with try: the tool, as server__tool')
+      .argument('[tool]', 'with try: the tool, as server__tool or server.tool')
       .argument('[arguments...]', 'with try: the arguments of the call, as for plugboard call')
       .addHelpText('after', EXAMPLES);
   },
@@ -48,7 +56,11 @@ export const profile: CliCommand = {
       return show(context, name);
     }
     if (tool === undefined) throw misuse('profile', 'plugboard profile try needs a tool, as server__tool');
-    return tryCall(context, name, tool, words);
+    const [second = '', ...rest] = words;
+    // As for call: <server> <tool>.
+    return /__|[./]/.test(tool) || !TOOL_WORD.test(second)
+      ? tryCall(context, name, tool, words)
+      : tryCall(context, name, `${tool}.${second}`, rest);
   },
 };
 
@@ -68,18 +80,37 @@ async function list(context: Context): Promise<number> {
   const { profiles = {}, brokenProfiles = [] } = settings;
   const names = [...new Set([...Object.keys(profiles), ...brokenProfiles])];
   const documents = names.map((name) => summary(context, settings, name));
+  const refused = refusedNow(context, settings);
   const own = problems.filter(({ file }) => file === context.home.config);
   noteProblems(own, output);
-  output.answer({ profiles: documents, problems: own }, () => {
-    if (documents.length === 0) return 'There are no profiles. Add "profiles" to config.json.';
+  const refusals = [...refused].map(([client, reason]) => ({ client, reason }));
+  output.answer({ profiles: documents, refused: refusals, problems: own }, () => {
+    const below = refusalLines(refused, output);
+    if (documents.length === 0)
+      return ['There are no profiles. Add "profiles" to config.json.', ...below].join('\n');
     const rows = documents.map(({ name, extends: base, servers, tools, clients, problem }) => [
       oneLine(name),
       problem === undefined ? limitsText({ base, servers, tools }) : `cannot be used: ${problem}`,
-      clients.length === 0 ? 'no clients' : `clients: ${clients.join(', ')}`,
+      clients.length === 0 ? 'no clients' : `clients: ${markedClients(clients, refused)}`,
     ]);
-    return layOut(rows, { columns: [{}, {}, {}], total: output.columns }).join('\n');
+    return [...layOut(rows, { columns: [{}, {}, {}], total: output.columns }), ...below].join('\n');
   });
   return 0;
+}
+
+/** The clients that a gateway would refuse now, with the reasons. */
+function refusedNow({ home }: Context, settings: Settings): ReadonlyMap<string, string> {
+  return refusedClients(settings, readTokenFile(tokenFileOf(home)), Date.now());
+}
+
+function markedClients(clients: readonly string[], refused: ReadonlyMap<string, string>): string {
+  return clients.map((name) => (refused.has(name) ? `${name} (refused)` : name)).join(', ');
+}
+
+function refusalLines(refused: ReadonlyMap<string, string>, output: Context['output']): readonly string[] {
+  if (refused.size === 0) return [];
+  const rows = [...refused].map(([name, reason]) => [`  ${oneLine(name)}`, oneLine(reason)]);
+  return ['Refused clients:', ...layOut(rows, { columns: [{}, {}], total: output.columns })];
 }
 
 function limitsText(limits: {
@@ -130,7 +161,9 @@ function show(context: Context, name: string): Promise<number> {
     const servers = host.servers().flatMap(({ name: server }) => (found.offersSome(server) ? [server] : []));
     const whole = servers.filter((server) => found.offersAll(server));
     const clients = clientsOf(context, config.settings, name);
+    const refused = refusedNow(context, config.settings);
     const chain = chainNames(config.settings, name);
+    noteNarrowing(context, config.settings, name, host);
     const use = clients.map((client) => ({ client, budgets: storedUse(host, client, name) }));
     const { search } = own(config.settings.profiles, name) ?? {};
     const document = {
@@ -160,7 +193,7 @@ function show(context: Context, name: string): Promise<number> {
         }),
         `approvals    ${approvals}`,
         ...budgets.map((budget) => `budget       ${oneLine(budgetText(budget))}`),
-        `clients      ${textOf(clients)}`,
+        `clients      ${clients.length === 0 ? 'none' : oneLine(markedClients(clients, refused))}`,
         ...use.flatMap(({ client, budgets: uses }) =>
           uses.map((each) => `used         ${oneLine(`${client}: ${useText(each)}`)}`),
         ),
@@ -168,6 +201,35 @@ function show(context: Context, name: string): Promise<number> {
     );
     return 0;
   });
+}
+
+/** Notes the tools that a profile names itself and does not have, because it extends one without them. */
+function noteNarrowing(
+  { output }: Context,
+  settings: Settings,
+  name: string,
+  host: Pick<Host, 'session' | 'profiles'>,
+): void {
+  const profile = own(settings.profiles, name);
+  if (profile?.extends === undefined || (profile.tools === undefined && profile.servers === undefined))
+    return;
+  const { extends: base, ...alone } = profile;
+  const { offers } = compileProfile([alone], settings);
+  const found = host.profiles.usable(name);
+  const session = host.session();
+  const lost = session.allTools().filter((tool) => {
+    const names = session.spellings(tool.name);
+    return names !== undefined && offers(tool.server, names) && !found.offers(tool.server, names);
+  });
+  session.end();
+  if (lost.length === 0) return;
+  const shown = lost.slice(0, MAX_SHOWN_TOOLS).map((tool) => tool.name);
+  const more = lost.length > shown.length ? ` and ${lost.length - shown.length} more` : '';
+  output.remark(
+    oneLine(
+      `${name} does not have ${shown.join(', ')}${more}: ${base}, which it extends, does not have them.`,
+    ),
+  );
 }
 
 /** Returns the use of a client's hours and days; each process counts its own seconds and minutes. */
@@ -203,12 +265,26 @@ async function tryCall(
 ): Promise<number> {
   const { output, cwd } = context;
   const input = await readInput(words, { stdin: STDIN, cwd });
+  const split = await toolInOneWord(context, tool);
   return withHost(context, { servers: 'all', connect: 'unknown' }, async ({ host }) => {
     const session = host.session({ profile: name, approvals: 'client', forModel: false });
     try {
-      const tried = await outcome(session, tool, (schema) =>
+      const isNamed = ({ server, tool: own }: Tool): boolean =>
+        split?.servers.includes(server) === true && split.name === own;
+      const found = session.find(tool) ?? session.allTools().find(isNamed);
+      const tried = await outcome(session, tool, found, (schema) =>
         toArguments(input, schema, (message) => output.note(message)),
       );
+      const {
+        deny = [],
+        ask = [],
+        allow = [],
+        readOnly = [],
+      } = host.profiles.usable(name).settings.permissions ?? {};
+      if (found !== undefined)
+        noteAbsentArguments(context, session, found, [...deny, ...ask, ...allow, ...readOnly]);
+      else if (host.find(tool) === undefined && !host.tools().some(isNamed))
+        output.remark(`no server has a tool called ${JSON.stringify(tool)}.`);
       output.answer({ profile: name, ...tried }, () => lineOf(tried, output.paint.strong(oneLine(tool))));
       return 0;
     } finally {
@@ -228,12 +304,28 @@ interface Tried {
   readonly problems?: readonly string[];
 }
 
+/** Notes conditions that cannot match because the tool has another name for the argument. */
+function noteAbsentArguments(
+  { output }: Context,
+  session: HostSession,
+  { name, tool, inputSchema }: Tool,
+  rules: readonly string[],
+): void {
+  const names = session.spellings(name);
+  if (names === undefined) return;
+  for (const { rule, argument, near } of absentArguments(rules, names, inputSchema)) {
+    const meant = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`;
+    const absent = `${oneLine(tool)} has no argument ${JSON.stringify(argument)}, which the rule ${JSON.stringify(rule)} names.`;
+    output.remark(oneLine(`${absent} Names of arguments are compared exactly.${meant}`));
+  }
+}
+
 async function outcome(
   session: HostSession,
   tool: string,
+  found: Tool | undefined,
   argumentsFor: (schema: Readonly<Record<string, unknown>>) => Record<string, unknown>,
 ): Promise<Tried> {
-  const found = session.find(tool);
   if (found === undefined) return { tool, visible: false };
   const args = argumentsFor(found.inputSchema);
   const state = session.approvalOf(found.name, args);

@@ -3,8 +3,8 @@
 import { resolve } from 'node:path';
 import type { ResourceContents } from '../../catalog/accept-result.ts';
 import { PlugboardError } from '../../errors.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { clean } from '../../policy/clean.ts';
-import { joinArgv } from '../argv.ts';
 import { askingDuring } from '../call-questions.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { writeTo } from '../result-output.ts';

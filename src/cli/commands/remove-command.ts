@@ -7,20 +7,21 @@ import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { planRemoval } from '../../config/entry-place.ts';
 import { inputOwner, questionsOf } from '../../config/inputs.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { lockPlace } from '../../config/lock-file.ts';
 import { allSpecs } from '../../config/merge-specs.ts';
 import { type EditableScope, supplierOf } from '../../config/scopes.ts';
 import { unknownServer } from '../../config/unknown-server.ts';
 import { PlugboardError } from '../../errors.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
+import { placeOfCredentials } from '../../setup/client-secret.ts';
+import { notConfigured } from '../../setup/known-server.ts';
 import { privatePath } from '../../transport/start-folder.ts';
-import { joinArgv } from '../argv.ts';
 import { confirm } from '../ask.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { placeOfCredentials } from '../client-secret.ts';
 import { consentStore } from '../config-report.ts';
-import { notConfigured } from '../known-server.ts';
 import { scopeFlag, scopeOption } from '../scope-flag.ts';
 import { openInputs } from '../settle-inputs.ts';
 
@@ -57,6 +58,7 @@ export const remove: CliCommand = {
     if (removed !== undefined && needsConsent(removed)) {
       await (await consentStore(context)).revoke([removed]);
     }
+    if (removed?.lock?.kind === 'locked') await removeLock(context, removed);
     const keptInputs = removed === undefined ? [] : await clearLeftovers(context, removed, config, { yes });
     const kept = keptInputs.length === 0 ? {} : { keptInputs };
     output.answer({ name, scope: target.scope, file: target.file, removed: true, ...kept }, () => {
@@ -71,6 +73,14 @@ export const remove: CliCommand = {
     return 0;
   },
 };
+
+/** Another server of this name must not have its lock. */
+async function removeLock({ home }: Context, spec: ServerSpec): Promise<void> {
+  const place = lockPlace(spec);
+  if (place === undefined) return;
+  const { writeLock } = await import('../../lock/write-lock.ts');
+  await writeLock(home, place, undefined);
+}
 
 function severalScopes(name: string, scopes: readonly string[]): PlugboardError {
   const choices = scopes.map((scope) => joinArgv(['plugboard', 'remove', name, '-s', scope]));

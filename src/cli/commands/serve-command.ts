@@ -1,6 +1,7 @@
 /** `plugboard serve`: serves all configured servers as one MCP server, for any agent. */
 
 import type { AgentTools } from '../../chat/agent-tools.ts';
+import type { ClusterReplica } from '../../cluster/open-cluster.ts';
 import type { Settings } from '../../config/entry.ts';
 import { loadConfig } from '../../config/load.ts';
 import { type Approvals, isApprovals } from '../../daemon/protocol/daemon-messages.ts';
@@ -10,6 +11,7 @@ import { PlugboardError } from '../../errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { HostOptions } from '../../host/host-options.ts';
 import { shellWord } from '../../lib/shell-word.ts';
+import { tuneForServing } from '../../lib/tune-for-serving.ts';
 import { closeAfter } from '../../lib/waits.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { describeConnecting, reachableUrl, STOP_LINE } from '../../serve/connect-lines.ts';
@@ -20,14 +22,15 @@ import { type NewToken, readTokenFile, tokenFileOf } from '../../serve/token-fil
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
 import { misuse, wholeNumber } from '../flags.ts';
 import { adoptOldToken, firstToken, givenToken, pageToken, plainTokenFile } from '../gateway-tokens.ts';
-import { checkProfile } from '../known-profile.ts';
+import { checkProfileIn } from '../known-profile.ts';
+import { noteConcerning } from '../problems.ts';
 import { settleInputsFirst, withOwnHost } from '../with-own-host.ts';
 
 // Exported here to be in the same bundle, so that the serving code is shipped once.
 export { dashboard } from './dashboard-command.ts';
 
 const MAX_PORT = 65_535;
-const HTTP_FLAGS = ['token', 'tokenFile', 'issuer', 'audience', 'legacySse', 'manageForwarded'];
+const HTTP_FLAGS = ['token', 'tokenFile', 'issuer', 'audience', 'legacySse', 'manageForwarded', 'cluster'];
 const EXAMPLES = `
 Over HTTP, each agent needs a token: plugboard token add <name>. PLUGBOARD_TOKEN and --token-file add one more token.
 These tokens cannot manage Plugboard; the page has its own token, in the file manage-token.
@@ -51,6 +54,7 @@ export const serve: CliCommand = {
         '--manage-forwarded',
         'accept forwarded requests for the page and the management API, behind a proxy',
       )
+      .option('--cluster <url>', 'share clients with other replicas through this Redis; implies --own')
       .option('--own', 'use a separate process that shares nothing with other agents')
       .option('--no-daemon', 'the same as --own')
       .option('--workspace', 'include the built-in server for files and git of the project')
@@ -67,7 +71,9 @@ export const serve: CliCommand = {
     if (args.length > 0) throw misuse('serve', `Unexpected argument ${JSON.stringify(args[0])}`);
     const approvals = approvalsOf(flags);
     const profile = textFlag(flags, 'profile');
-    if (profile !== undefined) await checkProfile(context, profile);
+    const config = await loadConfig({ cwd: context.cwd, home: context.home });
+    if (profile !== undefined) checkProfileIn(config, context.home, profile);
+    noteConcerning(config.problems, 'all', context.output);
     const http = await httpOf(context, flags);
     const workspace = workspaceOf(flags);
     if (flags['agent'] !== true && flags['model'] !== undefined)
@@ -80,26 +86,66 @@ export const serve: CliCommand = {
       }
     }
     if (http !== undefined) context.output.note(OWN_NOTE);
-    return withOwnHost(context, { workspace, sessions: SERVED_SESSIONS }, async (host, made) => {
-      const agent = flags['agent'] === true ? await agentTools(context, host, made, flags) : undefined;
-      const tools = agent?.tools ?? [];
-      try {
-        return await (http === undefined
-          ? onStdio(context, host, { approvals, profile, tools })
-          : onHttp(context, host, { ...http, approvals, profile, tools }));
-      } finally {
-        await agent?.close();
-      }
-    });
+    tuneForServing();
+    const replica = await replicaOf(context, flags, http);
+    try {
+      const shared = replica === undefined ? {} : sharedBy(replica);
+      return await withOwnHost(
+        context,
+        { workspace, sessions: SERVED_SESSIONS, ...shared },
+        async (host, made) => {
+          const agent = flags['agent'] === true ? await agentTools(context, host, made, flags) : undefined;
+          const tools = agent?.tools ?? [];
+          try {
+            return await (http === undefined
+              ? onStdio(context, host, { approvals, profile, tools })
+              : onHttp(context, host, { ...http, approvals, profile, tools, replicas: replica }));
+          } finally {
+            await agent?.close();
+          }
+        },
+      );
+    } finally {
+      await replica?.close();
+    }
   },
 };
+
+/** Returns the parts of a host that all replicas share. */
+function sharedBy({
+  counters,
+  credentials,
+}: ClusterReplica): Pick<HostOptions, 'sharedCounters' | 'credentials'> {
+  return { sharedCounters: counters, credentials };
+}
+
+/** Joins the cluster of `--cluster`; undefined without it. Nothing of Redis is loaded before. */
+async function replicaOf(
+  { env, home, output }: Context,
+  flags: Flags,
+  http: HttpOptions | undefined,
+): Promise<ClusterReplica | undefined> {
+  const url = textFlag(flags, 'cluster');
+  if (url === undefined || http === undefined) return undefined;
+  if (http.legacySse === true) throw misuse('serve', '--legacy-sse cannot be combined with --cluster');
+  const [{ openCluster }, { openSecrets }] = await Promise.all([
+    import('../../cluster/open-cluster.ts'),
+    import('../../secrets/store.ts'),
+  ]);
+  const secrets = openSecrets({ home, env, notice: (message) => output.note(message) });
+  return openCluster({ url, env, host: http.host, localCredential: (key) => secrets.get(key) });
+}
 
 const OWN_NOTE =
   'note: this process has its own servers. Its calls and questions are not on the page of other agents.';
 
 /** False for `--agent`, which reads its model from this environment, and `--verbose`, which logs in this process. */
 function isShared({ env, verbose }: Context, flags: Flags): boolean {
-  const own = flags['own'] === true || flags['daemon'] === false || flags['agent'] === true;
+  const own =
+    flags['own'] === true ||
+    flags['daemon'] === false ||
+    flags['agent'] === true ||
+    flags['cluster'] !== undefined;
   return !own && !verbose && allowsDaemon(env);
 }
 
@@ -326,7 +372,10 @@ async function httpOf(context: Context, flags: Flags): Promise<HttpOptions | und
   if (!wantsHttp) {
     const idle = HTTP_FLAGS.find((name) => flags[name] !== undefined);
     if (idle !== undefined || flags['auth'] === false)
-      throw misuse('serve', 'Tokens, --legacy-sse and --manage-forwarded can only be used with --http');
+      throw misuse(
+        'serve',
+        'Tokens, --legacy-sse, --manage-forwarded and --cluster can only be used with --http',
+      );
     return undefined;
   }
   if ((issuer === undefined) !== (audience === undefined)) {

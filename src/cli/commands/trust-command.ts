@@ -2,17 +2,19 @@
 
 import type { ServerSpec } from '../../config/entry.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { isForeign } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
+import { joinArgv } from '../../lib/argv.ts';
 import { defined } from '../../lib/defined.ts';
 import { reveal } from '../../policy/clean.ts';
 import { consentTerms, shownInputs } from '../../policy/consent-terms.ts';
 import { isUnapproved, needsConsent, runsInProject } from '../../policy/needs-consent.ts';
 import type { TrustDecision } from '../../policy/trust.ts';
-import { joinArgv } from '../argv.ts';
+import { findServer } from '../../setup/known-server.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { consentStore, trustDecisions } from '../config-report.ts';
 import { askForTrust, describeForConsent, replacedServer } from '../consent.ts';
-import { findServer } from '../known-server.ts';
+import { lockDocument } from '../entry-lines.ts';
 import { noteProblems } from '../problems.ts';
 
 export const trust: CliCommand = {
@@ -47,6 +49,7 @@ export const trust: CliCommand = {
     const after = choose(now, names(args, chosen));
     const approved = new Set(chosen.filter(isUnapproved).map(({ name }) => name));
     const verdicts = await trustDecisions(after, context);
+    await installApproved(context, after, verdicts);
     report(context, after, { config: now, verdicts, approved, isRevoked: flags['revoke'] === true });
     return 0;
   },
@@ -98,6 +101,20 @@ async function askAbout(context: Context, specs: readonly ServerSpec[], config: 
     await askForTrust(context, spec, verdicts.get(spec.name), replacedServer(spec, config));
 }
 
+/** Installs the locked packages of approved servers, so that they start without a network from now on. */
+async function installApproved(
+  context: Context,
+  specs: readonly ServerSpec[],
+  verdicts: ReadonlyMap<string, TrustDecision>,
+): Promise<void> {
+  const approved = specs.filter(
+    (spec) => spec.lock?.kind === 'locked' && isForeign(spec) && verdicts.get(spec.name)?.state === 'trusted',
+  );
+  if (approved.length === 0) return;
+  const { installLocked } = await import('../locking/lock-server.ts');
+  await installLocked(context, approved);
+}
+
 interface Known {
   readonly config: LoadedConfig;
   readonly verdicts: ReadonlyMap<string, TrustDecision>;
@@ -122,6 +139,7 @@ function report(context: Context, specs: readonly ServerSpec[], known: Known): v
       ...base,
       ...(runsInProject(spec) ? { folder: spec.baseDir } : {}),
       ...defined({ inputs, replaces }),
+      ...lockDocument(spec),
       terms: consentTerms(spec),
     };
   });

@@ -14,6 +14,8 @@ export interface Spelled {
   readonly server: string;
   readonly tool: string;
   readonly spellings: readonly string[];
+  /** The one of them that agents have. */
+  readonly spelling: string;
   readonly about?: string;
 }
 
@@ -194,6 +196,15 @@ async function ofKind(kind: ArgumentKind, at: At): Promise<Completion> {
         spellings.map((value) => candidate(value, about)),
       );
       return starting(current, [...servers, ...spelled]);
+    }
+    case 'spelled-tool': {
+      const tools = await names.inOneWord(cwd);
+      // One spelling of each until another one is begun.
+      const isBegun = ONE_WORD.test(current);
+      const all = tools.flatMap(({ spellings, spelling, about }) =>
+        (isBegun ? spellings : [spelling]).map((value) => candidate(value, about)),
+      );
+      return starting(current, all);
     }
     default: {
       const isList = kind.endsWith('server') || kind === 'entry-key';

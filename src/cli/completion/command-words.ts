@@ -6,8 +6,8 @@
 import { type Argument, Command, type Option } from 'commander';
 import { ENTRY_KEYS } from '../../config/config-keys.ts';
 import { AGENTS } from '../../config/import/agents.ts';
+import { PRESETS } from '../../setup/preset-table.ts';
 import { rows } from '../command-table.ts';
-import { PRESETS } from '../presets/preset-table.ts';
 import { declareProgram, declareServerFlag } from '../program.ts';
 import type { ArgumentKind, CommandWords, FlagWords, Vocabulary, Word } from './vocabulary.ts';
 
@@ -32,6 +32,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'input list': 'show which inputs servers use',
   'input set': 'store a value',
   'input remove': 'delete a stored value',
+  'profile list': 'show profiles and their clients',
+  'profile show': 'show what a profile has now',
+  'profile try': 'show what a call would lead to',
   'token add': 'create a token',
   'token list': 'show tokens',
   'token revoke': 'revoke a token',
@@ -66,14 +69,21 @@ const ARGUMENTS: Readonly<Record<string, ArgumentKind>> = {
   'input id': { byAction: { set: 'input', remove: 'input' } },
   'input server': { byAction: { set: 'server', remove: 'server' } },
   'plugin plugin': { byAction: { add: 'folder', remove: 'plugin', enable: 'plugin', disable: 'plugin' } },
+  'profile name': { byAction: { show: 'profile', try: 'profile' } },
+  'profile tool': { byAction: { try: 'spelled-tool' } },
   'token name': { byAction: { revoke: 'token' } },
   'workspace root': 'folder',
 };
 
 const FLAGS: Readonly<Record<string, ArgumentKind>> = {
   'add --preset': { words: PRESET_WORDS },
+  'audit --client': 'client',
+  'audit --server': 'server',
+  'export --profile': 'profile',
   'export --to': { words: AGENT_WORDS },
   'up --agent': { words: AGENT_WORDS },
+  'serve --profile': 'profile',
+  'token --profile': 'profile',
   'serve --approvals': wordsOf('--approvals', ['client', 'enforce']),
 };
 

@@ -65,6 +65,16 @@ function namesFromFiles(): Names {
           const { readTokenFile, tokenFileOf } = await import('../../serve/token-file.ts');
           return readTokenFile(tokenFileOf(home)).tokens.map(({ name }) => ({ value: name }));
         }
+        case 'profile': {
+          const { profiles = {}, brokenProfiles = [] } = (await load(cwd)).settings;
+          return [...new Set([...Object.keys(profiles), ...brokenProfiles])].map((value) => ({ value }));
+        }
+        case 'client': {
+          const { readTokenFile, tokenFileOf } = await import('../../serve/token-file.ts');
+          const tokens = readTokenFile(tokenFileOf(home)).tokens.map(({ name }) => name);
+          const { clients = {} } = (await load(cwd)).settings;
+          return [...new Set([...tokens, ...Object.keys(clients)])].map((value) => ({ value }));
+        }
         default:
           return (await load(cwd)).servers
             .filter(SERVERS[kind])
@@ -77,6 +87,7 @@ function namesFromFiles(): Names {
         knownTools(home, spec).map(({ name: tool, about }) => ({
           server: spec.name,
           tool,
+          spelling: plainName(spec.name, tool, 'gateway'),
           spellings: [
             `${spec.name}.${tool}`,
             `${spec.name}/${tool}`,

@@ -24,13 +24,19 @@ export type NamedKind =
   | 'resource'
   | 'input'
   | 'plugin'
-  | 'token';
+  | 'token'
+  /** A profile of `config.json`. */
+  | 'profile'
+  /** A client of the gateway: of a token, or of `config.json`. */
+  | 'client';
 
 /** Kind of an argument; an array lists the allowed values. */
 export type ArgumentKind =
   | NamedKind
   | 'parameter'
   | 'prompt-parameter'
+  /** A tool with its server in one argument. */
+  | 'spelled-tool'
   | 'folder'
   | 'file'
   | 'text'

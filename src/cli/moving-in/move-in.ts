@@ -9,11 +9,12 @@ import type { ServerReport } from '../../host/host-report.ts';
 import { counted } from '../../lib/counted.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import { oneLine, reveal } from '../../policy/clean.ts';
+import { inputLine, writeImport } from '../../setup/import-inputs.ts';
+import { type Planned, plannedDocument } from '../../setup/import-plan.ts';
+import { foreignPlaces } from '../../setup/setup-context.ts';
+import { isInstalled, type Survey, takeSurvey } from '../../setup/survey.ts';
 import type { Context } from '../cli-command.ts';
-import { inputLine, writeImport } from '../import-inputs.ts';
 import { importLines, summaryLine } from '../import-lines.ts';
-import { type Planned, plannedDocument } from '../import-plan.ts';
-import { foreignPlaces } from '../lookup-places.ts';
 import { noteProblems } from '../problems.ts';
 import { reportLines, rowLayout, summary } from '../report-lines.ts';
 import { settleInputs } from '../settle-inputs.ts';
@@ -36,7 +37,6 @@ import {
 } from './shell-values.ts';
 import { nameOfPage, type ShownPage, showPage } from './show-page.ts';
 import { type ConsentOptions, StepConsent, type StepId } from './steps.ts';
-import { isInstalled, type Survey, takeSurvey } from './survey.ts';
 import { type AgentWritten, OWN_NAME, writeIntoAgent } from './write-agent.ts';
 
 export interface UpOptions extends ConsentOptions {

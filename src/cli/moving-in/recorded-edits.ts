@@ -20,8 +20,8 @@ import { errorCode } from '../../lib/error-code.ts';
 import { isRecord, valueAt } from '../../lib/json.ts';
 import { updateFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
+import { isPlugboard } from '../../setup/import-plan.ts';
 import type { Context } from '../cli-command.ts';
-import { isPlugboard } from '../import-plan.ts';
 import {
   type ExportRecord,
   forgetRecord,

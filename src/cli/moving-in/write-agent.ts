@@ -7,9 +7,9 @@ import type { Agent, ForeignFile, NeededVariable, Program } from '../../config/i
 import { type Written, writeProgram } from '../../config/import/write-program.ts';
 import { PlugboardError } from '../../errors.ts';
 import { isRecord, type JsonObject, valueAt } from '../../lib/json.ts';
+import { ownProgram } from '../../setup/own-program.ts';
+import { foreignPlaces } from '../../setup/setup-context.ts';
 import type { Context } from '../cli-command.ts';
-import { foreignPlaces } from '../lookup-places.ts';
-import { ownProgram } from '../own-program.ts';
 import { recordFile } from './export-record.ts';
 import { editRecorded, isOwnEntry } from './recorded-edits.ts';
 

@@ -1,23 +1,24 @@
 /** `plugboard add --preset`: lists the presets, or adds one of them as a server. */
 
-import { resolve } from 'node:path';
+import type { LockedServer } from '../../config/lock-file.ts';
 import { type EditableScope, isForeign } from '../../config/scopes.ts';
 import { PlugboardError } from '../../errors.ts';
 import { nearest } from '../../lib/nearest.ts';
+import { type Need, PRESETS, type Preset, type Values } from '../../setup/preset-table.ts';
+import {
+  absolutePath,
+  describedPreset,
+  findPreset,
+  knownValues,
+  presetEntry,
+} from '../../setup/preset-values.ts';
 import type { Context, Flags } from '../cli-command.ts';
-import { ownProgram } from '../own-program.ts';
 import { saveServer } from '../save-server.ts';
 import { scopeFlag } from '../scope-flag.ts';
 import { layOut } from '../text-layout.ts';
-import { entryOf, type Need, PRESETS, type Preset, type Values } from './preset-table.ts';
 
 /** Flags that can be combined with a preset; every other flag describes a custom entry. */
 const FITTING: ReadonlySet<string> = new Set(['preset', 'scope', 'force']);
-/**
- * The installed command. `npx plugboard` in a cloned folder would start any program that the folder calls plugboard.
- */
-const PORTABLE: readonly string[] = ['plugboard'];
-
 export async function addPreset(context: Context, args: readonly string[], flags: Flags): Promise<number> {
   const other = Object.keys(flags).find((name) => !FITTING.has(name));
   if (other !== undefined || context.afterDashes !== undefined) {
@@ -27,21 +28,17 @@ export async function addPreset(context: Context, args: readonly string[], flags
   }
   const id = flags['preset'];
   if (typeof id !== 'string') return listPresets(context);
-  const preset = find(id);
+  const preset = findPreset(id);
   const [first] = args;
   const name = first === undefined || first.includes('=') ? preset.id : first;
   const given = parseValues(preset, name === first ? args.slice(1) : args);
   const scope = scopeFlag(flags) ?? 'local';
   const { values, version, unset, secrets } = await fill(context, preset, given, { name, scope });
-  const raw = entryOf(preset, values, {
-    version,
-    ownProgram: isForeign({ scope }) ? PORTABLE : ownProgram(context.env),
-    // A project's servers start in the project, and other agents that read the file do not support ${PROJECT_DIR}.
-    project: isForeign({ scope }) ? '.' : '${PROJECT_DIR}',
-  });
+  const raw = presetEntry(preset, values, { version, scope, env: context.env });
   const replace = flags['force'] === true;
   // Secrets were rejected above; the remaining values are the preset's own.
-  const status = await saveServer(context, { name, raw, scope, replace, allowSecret: false });
+  const lock = 'package' in preset ? await lockOf(preset, version) : undefined;
+  const status = await saveServer(context, { name, raw, scope, replace, allowSecret: false, lock });
   for (const [id, secret] of secrets) {
     const { openInputs } = await import('../settle-inputs.ts');
     await openInputs(context).set({ id, owner: '' }, secret);
@@ -52,21 +49,18 @@ export async function addPreset(context: Context, args: readonly string[], flags
   return status;
 }
 
-function find(id: string): Preset {
-  const found = PRESETS.find((preset) => preset.id === id);
-  if (found !== undefined) return found;
-  const [meant] = nearest(
-    id,
-    PRESETS.map((preset) => preset.id),
-  );
-  const more = 'Run plugboard add --preset to list all of them.';
-  throw new PlugboardError('USAGE', `There is no preset called ${JSON.stringify(id)}`, {
-    hint: meant === undefined ? more : `Did you mean ${meant}? ${more}`,
-  });
+/** The tested version comes with its lock; another one is locked by `plugboard lock`. */
+async function lockOf(
+  preset: Extract<Preset, { package: string }>,
+  version: string | undefined,
+): Promise<LockedServer | undefined> {
+  if (version !== undefined && version !== preset.version) return undefined;
+  const { presetLock } = await import('./preset-locks.ts');
+  return presetLock(preset.package, preset.version);
 }
 
 function listPresets({ output }: Context): number {
-  output.answer({ presets: PRESETS.map(described) }, () => {
+  output.answer({ presets: PRESETS.map(describedPreset) }, () => {
     const rows = PRESETS.map(({ id, title, needs = [] }) => [id, needs.map(shortly).join(', '), title]);
     const lines = layOut([['preset', 'needs', 'for'], ...rows], {
       columns: [
@@ -86,25 +80,10 @@ function shortly(need: Need): string {
   return need.fallback === undefined ? need.key : `[${need.key}]`;
 }
 
-/** Returns a preset's data, without its functions. */
-function described(preset: Preset): Readonly<Record<string, unknown>> {
-  const { id, title, needs = [], note } = preset;
-  return {
-    id,
-    title,
-    transport: 'url' in preset ? 'http' : 'stdio',
-    ...('package' in preset ? { package: preset.package, version: preset.version } : {}),
-    ...('url' in preset ? { url: preset.url } : {}),
-    needs,
-    ...(note === undefined ? {} : { note }),
-  };
-}
-
 function notSet(variable: string): string {
   return `${variable} is not set yet; the server needs it when it is started.`;
 }
 
-const REFERENCE = /^\$\{[A-Za-z_]\w*\}$/;
 /** Argument of every package preset: the package's version. */
 const VERSION = 'version';
 
@@ -152,16 +131,14 @@ async function fill(
   given: ReadonlyMap<string, string>,
   { name, scope }: Target,
 ): Promise<Filled> {
-  const { env, output, cwd } = context;
+  const { output, cwd } = context;
   const values: Record<string, string> = {};
   const unset: string[] = [];
   const secrets = new Map<string, string>();
   const missing: Need[] = [];
-  for (const need of preset.needs ?? []) {
-    const value = given.get(need.key) ?? customary(need, env, scope);
-    if (value === undefined) missing.push(need);
-    else values[need.key] = absolutePath(need, checked(need, value, scope), { scope, cwd });
-  }
+  const known = knownValues(context, preset, given, scope);
+  Object.assign(values, known.values);
+  missing.push(...known.missing);
   if (missing.length > 0 && !output.canAsk) throw lacking(preset, missing);
   for (const need of missing) {
     if (need.kind === 'argument') {
@@ -176,34 +153,6 @@ async function fill(
     values[need.key] = secret === '' ? `\${${need.variable}}` : `\${input:${id}}`;
   }
   return { values, version: given.get(VERSION), unset, secrets };
-}
-
-/** Resolves a relative path from the person's folder, except for project scope, whose servers start in the project. */
-function absolutePath(
-  need: Need,
-  value: string,
-  { scope, cwd }: { readonly scope: EditableScope; readonly cwd: string },
-): string {
-  const isPath = need.kind === 'argument' && need.isPath === true && !isForeign({ scope });
-  return isPath && !/^(?:\$|~)/.test(value) ? resolve(cwd, value) : value;
-}
-
-function customary(need: Need, env: NodeJS.ProcessEnv, scope: EditableScope): string | undefined {
-  // A project's servers start in the project folder, and other agents that read it do not support ${PROJECT_DIR}.
-  if (need.kind === 'argument') return isForeign({ scope }) && need.isProject ? '.' : need.fallback;
-  return env[need.variable] ? `\${${need.variable}}` : undefined;
-}
-
-/** Rejects an empty value, and a secret in a project's file, which everyone with the project can read. */
-function checked(need: Need, value: string, scope: EditableScope): string {
-  if (value === '') throw usage(`${need.key} is empty`, `It is ${need.description}.`);
-  if (need.kind === 'secret' && isForeign({ scope }) && !REFERENCE.test(value)) {
-    throw usage(
-      `Refusing to write a secret (${need.key}) into .mcp.json, which is shared`,
-      `Set ${need.variable}, and leave ${need.key} out or write ${need.key}='\${${need.variable}}'.`,
-    );
-  }
-  return value;
 }
 
 type Argument = Extract<Need, { kind: 'argument' }>;

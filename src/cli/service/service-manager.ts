@@ -9,9 +9,9 @@ import { PlugboardError } from '../../errors.ts';
 import { errorCode } from '../../lib/error-code.ts';
 import { replaceFile } from '../../lib/locked-file.ts';
 import { makeFolder } from '../../lib/make-folder.ts';
+import { runningProgram } from '../../setup/own-program.ts';
 import type { Context } from '../cli-command.ts';
 import { programEnvironment } from '../lookup-places.ts';
-import { runningProgram } from '../own-program.ts';
 import {
   launchdPlist,
   type ServiceFile,

@@ -1,12 +1,13 @@
 /** Runs without loading the command line: `serve --stdio` as a relay, and commands that the daemon can run. */
 
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { findHome, type Home } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { attempt } from '../../lib/attempt.ts';
 import { defined } from '../../lib/defined.ts';
+import { isRecord, parseJson } from '../../lib/json.ts';
 import { LineCutter } from '../../lib/lines.ts';
 import { questionPlace } from '../../lib/question-place.ts';
 import { isReaderGone, isTerminal, outputFailed, Sink } from '../../lib/sink.ts';
@@ -46,6 +47,9 @@ async function serveThroughDaemon(
   const flags = parseServeFlags(argv);
   if (flags === undefined) return undefined;
   const { cwd, approvals } = flags;
+  const home = findHome(env);
+  // The command line reports it.
+  if (!(await isReadable(home.config))) return undefined;
   const { relayServe } = await import('./relay.ts');
   const stop = new AbortController();
   const stopped = (): void => {
@@ -54,13 +58,23 @@ async function serveThroughDaemon(
   };
   for (const name of SIGNALS) process.on(name, stopped);
   const done = await relayServe({
-    home: findHome(env),
+    home,
     env,
     request: { kind: 'mcp', cwd, env, approvals },
     signal: stop.signal,
   });
   for (const name of SIGNALS) process.off(name, stopped);
   return done ? 0 : 'alone';
+}
+
+/** False if `config.json` is empty or not valid, so that the user's servers would be missing without a reason. */
+async function isReadable(file: string): Promise<boolean> {
+  const text = attempt(() => readFileSync(file, 'utf8'), undefined);
+  if (text === undefined) return !existsSync(file);
+  if (isRecord(parseJson(text))) return true;
+  const { parseDocument } = await import('../../config/document.ts');
+  const { isEmpty, problems } = await parseDocument(file, text);
+  return isEmpty !== true && problems.length === 0;
 }
 
 interface ServeFlags {

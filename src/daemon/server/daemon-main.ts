@@ -4,6 +4,7 @@ import { findHome } from '../../config/home.ts';
 import { EXIT_STATUS } from '../../errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { appendRotating } from '../../lib/rotating-file.ts';
+import { tuneForServing } from '../../lib/tune-for-serving.ts';
 import { clean } from '../../policy/clean.ts';
 import { startDaemon, stopIdleFirstDaemons } from '../client/control.ts';
 import { READY } from '../client/launch-daemon.ts';
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
   const place = placeOf(home);
   if (place === undefined) throw new Error('The daemon was started without its build');
   process.title = 'plugboard daemon';
+  tuneForServing();
   const file = openLogFile(place.log, () => systemClock.now());
   const log = (message: string): void => file.write(message);
   process.on('uncaughtException', (error) => {

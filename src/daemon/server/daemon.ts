@@ -134,7 +134,7 @@ export class Daemon {
     this.#record = record;
     const { home, clock, log } = options;
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#connected(socket));
-    this.#traffic = new Traffic(clock);
+    this.#traffic = new Traffic({ clock, home, failed: log });
     this.#hosts = new SharedHosts({
       home,
       clock,
@@ -258,7 +258,7 @@ export class Daemon {
       ...[...this.#listeners.keys()].map((listener) => listener.close(word)),
     ]);
     await this.#hosts.close();
-    this.#traffic.close();
+    await this.#traffic.close();
     for (const socket of this.#sockets) if (!this.#stopping.has(socket)) socket.destroy();
     this.#options.log('ended');
     this.#ended();

@@ -1,10 +1,12 @@
-/** Replaces modules that start processes or open sockets, and packages that only they use. */
+/** Replaces modules that start processes, open sockets or read the audit log, and packages that only they use. */
 
 import { absent } from './absent.ts';
 
 const use: () => never = absent('A process or a socket');
+const report: () => never = absent('A report of costs');
 
 export {
+  report as hostCost,
   use as confine,
   use as createReaper,
   use as createStdioTransport,

@@ -21,7 +21,7 @@ interface ResultOptions {
 
 interface CallResultOptions extends ResultOptions {
   /** Returns a link to the complete output of a truncated result. */
-  readonly offer: (file: string) => ContentBlock;
+  readonly offer: (truncated: NonNullable<ShapedResult['truncated']>) => ContentBlock;
 }
 
 /**
@@ -31,11 +31,10 @@ interface CallResultOptions extends ResultOptions {
 export function sentResult(result: ShapedResult, { reader, bind, offer, note }: CallResultOptions): Params {
   const { truncated, extra, _meta, structuredContent, isError } = result;
   const bound = bind(result.content);
-  const whole = truncated === undefined || truncated.file === '' ? [] : [offer(truncated.file)];
+  const whole = truncated === undefined || truncated.file === '' ? [] : [offer(truncated)];
   const content = sentBlocks(whole.length === 0 ? bound : [...bound, ...whole], reader, note);
   const own = sentMeta(_meta, reader, note);
-  const meta =
-    truncated === undefined ? own : { ...own, 'plugboard/truncated': { tokens: truncated.tokens } };
+  const meta = truncated === undefined ? own : { ...own, 'plugboard/truncated': truncatedMeta(truncated) };
   // Most results have nothing else, and V8 is slow to add to a copy.
   if (extra === undefined && structuredContent === undefined && meta === undefined)
     return { content, isError };
@@ -45,6 +44,11 @@ export function sentResult(result: ShapedResult, { reader, bind, offer, note }: 
     ...sentStructured(content, structuredContent, reader, note),
     ...(meta === undefined ? {} : { _meta: meta }),
   };
+}
+
+/** The path of the file is only for clients on this machine, and in the text. */
+function truncatedMeta({ tokens, ref }: NonNullable<ShapedResult['truncated']>): Params {
+  return ref === undefined ? { tokens } : { tokens, ref };
 }
 
 /** Legacy clients accept only an object; other values stay readable as text. */

@@ -3,11 +3,11 @@
 import { readChallenge } from '../../../src/auth/challenge.ts';
 import { findMentions } from '../../../src/catalog/mentions.ts';
 import { wordsOf } from '../../../src/catalog/search/split-words.ts';
-import { joinArgv, splitArgv } from '../../../src/cli/argv.ts';
 import { readInput, toArguments } from '../../../src/cli/call-arguments.ts';
 import { expandText } from '../../../src/config/expand.ts';
 import { hideSecretsInText, hideSecretsInUrl } from '../../../src/config/secret-shapes.ts';
 import { parseUriTemplate } from '../../../src/kit/offer.ts';
+import { joinArgv, splitArgv } from '../../../src/lib/argv.ts';
 import { clean, reveal, visibleJson, visibleUri } from '../../../src/policy/clean.ts';
 import { classify } from '../../../src/policy/egress.ts';
 import { scanText } from '../../../src/policy/scan.ts';

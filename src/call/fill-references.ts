@@ -1,0 +1,155 @@
+/**
+ * Pipeline stage: replaces references to stored results in arguments with their content, before the arguments are
+ * validated and approved: rules and people see what is sent (CAL-8).
+ */
+
+import { RESULT_PREFIX } from '../catalog/result-tool-definition.ts';
+import { resolvedSchema, type Schema } from '../catalog/schemas/object-members.ts';
+import type { Tool } from '../catalog/tool.ts';
+import { PlugboardError } from '../errors.ts';
+import { isRecord, parseJson } from '../lib/json.ts';
+import type { Call, CallContext, Handler, Stage } from './call.ts';
+import { toolOf } from './resolved-call.ts';
+import { dataOf } from './result-store.ts';
+import type { Session } from './session.ts';
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** Deeper values, and those after this number, are not searched; the server would not accept them either. */
+const MAX_DEPTH = 64;
+const MAX_VALUES = 100_000;
+const MAX_REFERENCES = 100;
+/** Limit on the inserted text; a message has at most twice as much. */
+const MAX_FILLED_CHARS: number = 32 * 1024 * 1024;
+
+interface ResultReference {
+  readonly address: string;
+  readonly select: string | undefined;
+}
+
+export const fillReferences: Stage = (context, next) => (call) =>
+  hasReference(call.arguments) ? filled(context, call, next) : next(call);
+
+async function filled(context: CallContext, call: Call, next: Handler): ReturnType<Handler> {
+  call.arguments = await withResults(context, call.session, call.arguments, toolOf(call));
+  // The person was asked about the references, not about their content.
+  call.approved = undefined;
+  return next(call);
+}
+
+/** True if arguments refer to a stored result. */
+export function hasReference(args: Args): boolean {
+  let left = MAX_VALUES;
+  const search = (value: object, depth: number): boolean => {
+    if (depth > MAX_DEPTH) return false;
+    if ('$ref' in value && typeof value.$ref === 'string' && value.$ref.startsWith(RESULT_PREFIX))
+      return true;
+    for (const key in value) {
+      const member = (value as Args)[key];
+      left -= 1;
+      if (left < 0) return false;
+      if (typeof member === 'object' && member !== null && search(member, depth + 1)) return true;
+    }
+    return false;
+  };
+  // Most calls have texts and numbers only.
+  for (const key in args) {
+    const member = args[key];
+    if (typeof member === 'object' && member !== null && search(member, 1)) return true;
+  }
+  return false;
+}
+
+/** Returns arguments with the content of stored results in place of references to them. */
+export async function withResults(
+  context: Pick<CallContext, 'results' | 'settings' | 'select'>,
+  session: Session,
+  args: Args,
+  { inputSchema }: Pick<Tool, 'inputSchema'>,
+): Promise<Args> {
+  let references = 0;
+  let chars = 0;
+  const walk = async (value: unknown, written: unknown, depth: number): Promise<unknown> => {
+    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+    const schema = resolvedSchema(written, inputSchema);
+    const reference = referenceIn(value);
+    if (reference !== undefined) {
+      references += 1;
+      if (references > MAX_REFERENCES) throw tooMuch(`has more than ${MAX_REFERENCES} references`);
+      const content = await contentOf(context, session, reference, isForText(schema, inputSchema));
+      chars += content.chars;
+      if (chars > MAX_FILLED_CHARS)
+        throw tooMuch(`would have more than ${MAX_FILLED_CHARS / 1024 / 1024} MiB`);
+      return content.value;
+    }
+    if (Array.isArray(value)) {
+      const items: unknown[] = [];
+      for (const item of value) items.push(await walk(item, schema['items'], depth + 1));
+      return items;
+    }
+    const properties = isRecord(schema['properties']) ? schema['properties'] : {};
+    const entries: [string, unknown][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      const own = Object.hasOwn(properties, name) ? properties[name] : schema['additionalProperties'];
+      entries.push([name, await walk(member, own, depth + 1)]);
+    }
+    return Object.fromEntries(entries);
+  };
+  const result = await walk(args, inputSchema, 0);
+  return isRecord(result) ? result : args;
+}
+
+/** Returns the reference that a value is; undefined for any other value. */
+function referenceIn(value: object): ResultReference | undefined {
+  if (!isRecord(value)) return undefined;
+  const { $ref: address, select, ...rest } = value;
+  if (typeof address !== 'string' || !address.startsWith(RESULT_PREFIX)) return undefined;
+  const [extra] = Object.keys(rest);
+  if (extra !== undefined || (select !== undefined && typeof select !== 'string'))
+    throw new PlugboardError(
+      'INVALID_ARGUMENTS',
+      extra === undefined
+        ? '"select" in a reference must be text'
+        : `A reference to a stored result cannot have ${JSON.stringify(extra)}`,
+      { hint: `Write it as {"$ref": "${RESULT_PREFIX}…", "select": "items[].id"}; "select" may be omitted.` },
+    );
+  return { address, select };
+}
+
+/** An argument of type string gets the exact text, any other one the JSON value. */
+async function contentOf(
+  context: Pick<CallContext, 'results' | 'settings' | 'select'>,
+  session: Session,
+  { address, select }: ResultReference,
+  isText: boolean,
+): Promise<{ readonly value: unknown; readonly chars: number }> {
+  const { results } = context;
+  const stored = results.find(context, session, address);
+  const text = await results.textOf(stored);
+  if (select === undefined) {
+    const value = stored.kind === 'json' && !isText ? (parseJson(text) ?? text) : text;
+    return { value, chars: text.length };
+  }
+  const parse = await context.select();
+  const value = parse(select)(dataOf(text));
+  const written = typeof value === 'string' ? value : JSON.stringify(value);
+  return { value: isText ? written : value, chars: written.length };
+}
+
+/** True if a schema accepts text and no other JSON. */
+function isForText(schema: Schema, root: Schema): boolean {
+  const { type, anyOf, oneOf } = schema;
+  if (typeof type === 'string') return type === 'string';
+  if (Array.isArray(type))
+    return type.includes('string') && !type.includes('object') && !type.includes('array');
+  const branches = Array.isArray(anyOf) ? anyOf : oneOf;
+  if (!Array.isArray(branches)) return false;
+  const types = branches.map((branch) => resolvedSchema(branch, root)['type']);
+  return types.includes('string') && types.every((each) => each === 'string' || each === 'null');
+}
+
+function tooMuch(why: string): PlugboardError {
+  return new PlugboardError('INVALID_ARGUMENTS', `The call ${why}`, {
+    hint: 'Select smaller parts of the stored results.',
+  });
+}
