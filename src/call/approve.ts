@@ -101,6 +101,7 @@ export interface Judged {
 export function decisionOn(judged: Judged): ApprovalDecision {
   const { tool, spec, names, settings, sessionAllows, alwaysAllows } = judged;
   const { entry } = spec;
+  let subject: RuleSubject | undefined;
   return decideApproval({
     names,
     approval: approvalMode(spec, settingsIn(entry, tool, () => names)?.approval, settings),
@@ -110,7 +111,10 @@ export function decisionOn(judged: Judged): ApprovalDecision {
     sessionAllows,
     alwaysAllows,
     owner: entryOwner(spec),
-    subject: () => subjectOf(judged),
+    subject: () => {
+      subject ??= subjectOf(judged);
+      return subject;
+    },
   });
 }
 

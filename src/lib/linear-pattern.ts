@@ -191,6 +191,22 @@ function tooLarge(): Unsupported {
 /** The marks of visited states are signed 32-bit numbers. */
 const MAX_STEP = 2 ** 31 - 1;
 
+/** Bounds the memory of one pattern: a position has a table of 128 entries. */
+const MAX_POSITIONS = 128;
+
+const ASCII = 128;
+
+/** A set of states after some characters. Found once, so that most characters of a text are one look into a table. */
+interface Position {
+  readonly reached: readonly number[];
+  /** True if the text matches, whatever follows. */
+  readonly matches: boolean;
+  /** True if the text matches if it ends here. */
+  readonly matchesAtEnd: boolean;
+  /** The position after each ASCII character, as far as it is known. */
+  readonly after: (Position | undefined)[];
+}
+
 /** Every state that can be reached at the same position is visited once for each character of the text. */
 class Automaton implements LinearPattern {
   readonly #states: State[] = [];
@@ -200,6 +216,8 @@ class Automaton implements LinearPattern {
   readonly #maxStates: number;
   /** True if a match can only begin at the first character. */
   readonly #isAnchored: boolean;
+  /** True if `\b` or `\B` occur: states then depend on the characters on both sides. */
+  readonly #hasEdges: boolean;
   // Rules are matched for every call, so the lists below are kept between texts.
   /** The states at one position that need a character. */
   readonly #reached: number[] = [];
@@ -208,6 +226,8 @@ class Automaton implements LinearPattern {
   /** The step at which each state was visited last. */
   readonly #visited: Int32Array;
   #step = 0;
+  /** Known positions, by their states. */
+  readonly #positions = new Map<string, Position>();
 
   constructor(node: Node, flags: string, maxStates: number) {
     this.#flags = flags;
@@ -216,10 +236,72 @@ class Automaton implements LinearPattern {
     const end = this.#add({ kind: 'match' });
     this.#start = this.#build(node, end);
     this.#isAnchored = isAnchored(node);
+    this.#hasEdges = this.#states.some(
+      (state) => state.kind === 'assertion' && (state.assertion === 'b' || state.assertion === 'B'),
+    );
     this.#visited = new Int32Array(this.#states.length);
   }
 
   test(text: string): boolean {
+    return this.#walk(text) ?? this.#simulate(text);
+  }
+
+  /** Matches a text of ASCII characters by its positions; undefined if it has other characters or too many positions. */
+  #walk(text: string): boolean | undefined {
+    if (this.#hasEdges) return undefined;
+    let position = this.#positions.get('') ?? this.#addPosition('', [this.#start], undefined);
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code >= ASCII) return undefined;
+      if (position.matches) return true;
+      if (position.reached.length === 0 && this.#isAnchored) return false;
+      const next = position.after[code] ?? this.#advance(position, code);
+      if (next === undefined) return undefined;
+      position = next;
+    }
+    return position.matchesAtEnd;
+  }
+
+  #advance(position: Position, code: number): Position | undefined {
+    // A text can be made to have a new position for each character, which costs more than it saves.
+    if (this.#positions.size >= MAX_POSITIONS) return this.#forget();
+    const character = String.fromCharCode(code);
+    const states = new Set(this.#isAnchored ? [] : [this.#start]);
+    for (const index of position.reached) {
+      const state = this.#states[index];
+      if (state?.kind === 'character' && state.accepts(character)) states.add(state.next);
+    }
+    const sorted = [...states].sort((a, b) => a - b);
+    const key = ` ${sorted.join(' ')}`;
+    const next = this.#positions.get(key) ?? this.#addPosition(key, sorted, character);
+    position.after[code] = next;
+    return next;
+  }
+
+  #addPosition(key: string, states: readonly number[], before: string | undefined): Position {
+    const visit = (after: string | undefined): boolean => {
+      this.#pending.length = 0;
+      this.#pending.push(...states);
+      return this.#visit(before, after);
+    };
+    const matchesAtEnd = visit(undefined);
+    // Without edges of words, the next character only differs from the end of the text.
+    const matches = visit('a');
+    const position: Position = {
+      reached: [...this.#reached],
+      matches,
+      matchesAtEnd,
+      after: new Array<Position | undefined>(ASCII).fill(undefined),
+    };
+    this.#positions.set(key, position);
+    return position;
+  }
+
+  #forget(): undefined {
+    this.#positions.clear();
+  }
+
+  #simulate(text: string): boolean {
     const pending = this.#pending;
     pending.length = 0;
     let before: string | undefined;
@@ -341,8 +423,6 @@ function isAnchored(node: Node): boolean {
       return node satisfies never;
   }
 }
-
-const ASCII = 128;
 
 /** Results for ASCII are kept: calling an expression for each character is slow. */
 function acceptsOf(source: string, flags: string): Accepts {

@@ -92,7 +92,7 @@ export type ApprovalDecision =
 export function decideApproval(input: ApprovalInput): ApprovalDecision {
   const { names, permissions } = input;
   const denied = rulesFor(permissions.deny, names.all, 'refuse');
-  const denying = denied.always ?? matchingRule(denied, input);
+  const denying = denied.always ?? matchingRule(denied, input)?.rule;
   if (denying !== undefined)
     return { kind: 'deny', reason: `the rule ${JSON.stringify(denying)} denies it`, rule: denying };
   if (denied.conditional.length > 0 && input.subject() === undefined) return unsure(denied);
@@ -101,7 +101,7 @@ export function decideApproval(input: ApprovalInput): ApprovalDecision {
   const allowed = rulesFor(permissions.allow, names.assigned, 'allow');
   if (allowed.allows !== undefined) return allowed.allows;
   const allowing = matchingRule(allowed, input);
-  if (allowing !== undefined) return allowedBy(allowing);
+  if (allowing !== undefined) return allowing.allows;
   if (input.alwaysAllows?.size && input.alwaysAllows.has(sessionRule(names, input.owner ?? '')))
     return allowedBy(names.rule);
   return byMode(input);
@@ -169,7 +169,7 @@ export function readOnlyReason(
   // The server's annotation is only believed if the user trusts it.
   if (trusted && hints?.readOnlyHint === true) return BY_ANNOTATION;
   const marked = rulesFor(permissions.readOnly, names.assigned, 'allow');
-  const rule = marked.always ?? matchingRule(marked, input);
+  const rule = marked.always ?? matchingRule(marked, input)?.rule;
   if (rule === undefined) return undefined;
   return { reason: `the rule ${JSON.stringify(rule)} marks it as read-only`, rule };
 }
@@ -216,6 +216,8 @@ interface ToolRules {
 
 interface ConditionalRule {
   readonly rule: string;
+  /** Its decision in a list of `allow`, made once for all calls. */
+  readonly allows: ApprovalDecision;
   readonly test: (subject: RuleSubject) => boolean;
 }
 
@@ -285,16 +287,21 @@ function rulesFor(rules: readonly string[] | undefined, names: Spellings, effect
     return {
       always,
       allows: always === undefined ? undefined : allowedBy(always),
-      conditional: found.flatMap(({ rule, test }) => (test === undefined ? [] : [{ rule, test }])),
+      conditional: found.flatMap(({ rule, test }) =>
+        test === undefined ? [] : [{ rule, test, allows: allowedBy(rule) }],
+      ),
     };
   });
 }
 
 /** Returns the first rule with conditions that the arguments match; none if they are not known. */
-function matchingRule({ conditional }: ToolRules, input: Pick<ApprovalInput, 'subject'>): string | undefined {
+function matchingRule(
+  { conditional }: ToolRules,
+  input: Pick<ApprovalInput, 'subject'>,
+): ConditionalRule | undefined {
   if (conditional.length === 0) return undefined;
   const subject = input.subject();
-  return subject && conditional.find(({ test }) => test(subject))?.rule;
+  return subject && conditional.find(({ test }) => test(subject));
 }
 
 /**

@@ -88,16 +88,15 @@ function compileCondition(condition: RuleCondition, effect: RuleEffect): Test {
 }
 
 /** True if an argument has a value other than null; in arrays, in every element. */
-function exists(value: unknown, [segment, ...rest]: readonly ArgumentSegment[], depth = 0): boolean {
+function exists(value: unknown, path: readonly ArgumentSegment[], at = 0, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;
-  if (Array.isArray(value)) {
-    const path = segment === undefined ? [] : [segment, ...rest];
-    return value.length > 0 && value.every((element) => exists(element, path, depth + 1));
-  }
+  if (Array.isArray(value))
+    return value.length > 0 && value.every((element) => exists(element, path, at, depth + 1));
+  const segment = path[at];
   if (segment === undefined) return value !== null && value !== undefined;
   if (!isRecord(value)) return false;
   const members = membersAt(value, segment);
-  return members.length > 0 && members.every((member) => exists(member, rest, depth + 1));
+  return members.length > 0 && members.every((member) => exists(member, path, at + 1, depth + 1));
 }
 
 function membersAt(value: Readonly<Record<string, unknown>>, segment: ArgumentSegment): readonly unknown[] {
@@ -127,43 +126,44 @@ class ValueWalk {
     this.#place = place;
   }
 
-  strict(value: unknown, [segment, ...rest]: readonly ArgumentSegment[], depth = 0): boolean {
+  /** True if the values that `path` leads to, from its segment `at` on, all match; there must be one. */
+  strict(value: unknown, path: readonly ArgumentSegment[], at = 0, depth = 0): boolean {
     this.#count(depth);
-    if (Array.isArray(value)) {
-      const path = segment === undefined ? [] : [segment, ...rest];
-      return value.length > 0 && value.every((element) => this.strict(element, path, depth + 1));
-    }
+    if (Array.isArray(value))
+      return value.length > 0 && value.every((element) => this.strict(element, path, at, depth + 1));
+    const segment = path[at];
     if (segment === undefined) {
       if (value === null) return this.#isNullPattern();
       return typeof value !== 'object' && this.#every(value);
     }
     if (!isRecord(value)) return false;
     const members = membersAt(value, segment);
-    return members.length > 0 && members.every((member) => this.strict(member, rest, depth + 1));
+    return members.length > 0 && members.every((member) => this.strict(member, path, at + 1, depth + 1));
   }
 
-  loose(value: unknown, [segment, ...rest]: readonly ArgumentSegment[], schema: unknown, depth = 0): boolean {
+  /** True if one of the values that `path` leads to, from its segment `at` on, matches, defaults of the schema included. */
+  loose(value: unknown, path: readonly ArgumentSegment[], schema: unknown, at = 0, depth = 0): boolean {
     this.#count(depth);
     if (Array.isArray(value)) {
-      const path = segment === undefined ? [] : [segment, ...rest];
       const items = isRecord(schema) ? schema['items'] : undefined;
-      return value.some((element) => this.loose(element, path, items, depth + 1));
+      return value.some((element) => this.loose(element, path, items, at, depth + 1));
     }
+    const segment = path[at];
     if (segment === undefined) {
       if (!isRecord(value)) return this.#some(value);
       return Object.entries(value).some(
-        ([name, member]) => this.#some(name) || this.loose(member, [], undefined, depth + 1),
+        ([name, member]) => this.#some(name) || this.loose(member, path, undefined, at, depth + 1),
       );
     }
     if (!isRecord(value)) return false;
     if (segment === 'all')
       return Object.entries(value).some(([name, member]) =>
-        this.loose(member, rest, propertyOf(schema, name), depth + 1),
+        this.loose(member, path, propertyOf(schema, name), at + 1, depth + 1),
       );
     const { member: name } = segment;
     const property = propertyOf(schema, name);
     const member = Object.hasOwn(value, name) ? value[name] : defaultOf(property);
-    return member !== undefined && this.loose(member, rest, property, depth + 1);
+    return member !== undefined && this.loose(member, path, property, at + 1, depth + 1);
   }
 
   #count(depth: number): void {
