@@ -150,5 +150,13 @@ export async function killInTurn(
     await end(victim.process);
     await progressed();
     balanced.replicas[at] = await world.start(BEHIND, balanced.ports[at]);
+    // A balancer tries a replica that failed again after a second; without any other it answers by itself.
+    await until(() => hasCalls(balanced.ports[at]), 'a call at the new replica');
   }
+}
+
+/** True if the replica at a port has run a call. */
+async function hasCalls(port = 0): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: BEARER });
+  return /^plugboard_calls_total\S* [1-9]/m.test(await response.text());
 }
