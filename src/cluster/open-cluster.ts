@@ -118,6 +118,8 @@ export class ClusterReplica implements Replicas {
   readonly settled: Promise<void>;
   #onLists: () => void = () => {};
   #listsTimer: NodeJS.Timeout | undefined;
+  /** True if lists were received while the timer ran. */
+  #hasMoreLists = false;
   #forwardedCount = 0;
   #takenCount = 0;
 
@@ -216,10 +218,12 @@ export class ClusterReplica implements Replicas {
 
   /** A server that lists other tools to each replica must not make all of them list without an end. */
   #listsReceived(): void {
-    if (this.#listsTimer !== undefined) return;
+    this.#hasMoreLists = this.#listsTimer !== undefined;
+    if (this.#hasMoreLists) return;
     this.#onLists();
     this.#listsTimer = setTimeout(() => {
       this.#listsTimer = undefined;
+      if (this.#hasMoreLists) this.#listsReceived();
     }, RELIST_GAP_MS);
     this.#listsTimer.unref();
   }
@@ -233,6 +237,7 @@ export class ClusterReplica implements Replicas {
   async close(): Promise<void> {
     await this.leave();
     this.#mirror?.close();
+    clearTimeout(this.#listsTimer);
     this.#links.close();
     this.#parts.listener.close();
     this.#parts.redis.close();
