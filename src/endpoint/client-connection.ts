@@ -389,7 +389,7 @@ export class ClientConnection {
       this.#last = clientInfo;
       const { row, client } = this.#calledFor(method, era);
       if ('answer' in row) {
-        const result = await row.answer(client, params, clientInfo, method);
+        const result = await row.answer(client, params, clientInfo, method, exchange);
         return { jsonrpc: '2.0', id, result: decorate(row, result, clientInfo.era, this.#backend.identity) };
       }
       this.#running.check(id);

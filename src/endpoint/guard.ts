@@ -2,6 +2,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { METADATA_PATH } from './http-paths.ts';
 
 const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -9,15 +10,30 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAMES.includes(host) || host === '::1';
 }
 
-/** Verifies tokens issued by another party, such as an authorization server. */
+/**
+ * Verifies tokens issued by another party, such as an authorization server.
+ *
+ * @example
+ * const verifier: TokenVerifier = {
+ *   principalOf: async (token) => {
+ *     const user = await database.userOf(token);
+ *     return user && { principal: user.id, scopes: user.scopes, claims: { team: user.team } };
+ *   },
+ *   metadata: { authorization_servers: ['https://login.example.com'] },
+ * };
+ */
 export interface TokenVerifier {
-  /** Returns the principal of a token, or why a valid one is refused; undefined if it is not valid here. */
+  /**
+   * Returns the principal of a token, alone or with its claims and scopes, or why a valid token is refused; undefined
+   * if it is not valid here. A rejected promise is answered with status 500.
+   */
   principalOf(token: string): Promise<string | Caller | Refusal | undefined>;
-  /** The path on this server of the metadata that names the issuer. */
-  readonly metadataPath: string;
+  /** The path on this server of the metadata that names the issuer. Default: `/.well-known/oauth-protected-resource`. */
+  readonly metadataPath?: string | undefined;
   /** The metadata's address as clients reach it, if known; else it is derived from the Host that they send. */
   readonly metadataUrl?: string | undefined;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The metadata of RFC 9728, if clients can log in; `resource` is added where it is missing. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Named tokens, which may expire or be revoked while we serve. */
@@ -39,6 +55,10 @@ export interface Caller {
   readonly principal: string;
   /** The name of the client in the configuration, if it is another one. */
   readonly client?: string | undefined;
+  /** The claims of its token. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  /** The scopes of its token. Undefined: no verifier has identified it, so scopes do not limit it. */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** Decides what an authenticated client may use, and when that ends. */
@@ -51,6 +71,7 @@ export interface Admission {
   onEnd(listener: (principal: string) => void): () => void;
 }
 
+/** The response to a client that is not admitted. */
 export interface Refusal {
   readonly status: 401 | 403 | 404;
   readonly message: string;
@@ -71,6 +92,14 @@ export interface GuardOptions {
   readonly needed?: string | undefined;
   /** Verifies tokens of an issuer, in place of our own token. */
   readonly verifier: TokenVerifier | undefined;
+  /** Accepts a `Host` besides those of the loopback interface. */
+  readonly isOurHost?: ((host: string) => boolean) | undefined;
+  /** Message for other hosts. */
+  readonly unknownHost?: string | undefined;
+  /** Accepts an `Origin` besides our own. */
+  readonly isKnownOrigin?: ((origin: string) => boolean) | undefined;
+  /** Returns the address of the verifier's metadata for the sender of these headers; default: by its `Host`. */
+  readonly metadataUrl?: ((headers: IncomingHttpHeaders) => string | undefined) | undefined;
 }
 
 const TOKEN: AuthResult = { principal: 'token' };
@@ -95,14 +124,17 @@ export class Guard {
 
   /** Rejects a rebound DNS name by its Host, and a web page by its Origin; undefined if the request is allowed. */
   refusePlace({ host = '', origin }: IncomingHttpHeaders): Refusal | undefined {
-    const { local } = this.#options;
-    if (local && !this.#names.includes(host.toLowerCase())) {
-      return { status: 403, message: 'This Host is not served here.' };
+    const { local, isOurHost, isKnownOrigin } = this.#options;
+    if (local && !this.#names.includes(host.toLowerCase()) && isOurHost?.(host.toLowerCase()) !== true) {
+      const { unknownHost = 'This Host is not served here.' } = this.#options;
+      return { status: 403, message: unknownHost };
     }
     if (origin === undefined) return undefined;
     // On other interfaces our name is the Host that a proxy forwards; a page of that same name may send requests.
-    const ours = local ? this.#origins : [`http://${host}`, `https://${host}`];
-    if (ours.includes(origin.toLowerCase())) return undefined;
+    const isListed = local && this.#names.includes(host.toLowerCase());
+    const ours = isListed ? this.#origins : [`http://${host}`, `https://${host}`];
+    if (ours.includes(origin.toLowerCase()) || isKnownOrigin?.(origin.toLowerCase()) === true)
+      return undefined;
     return { status: 403, message: 'Requests from other origins are refused.' };
   }
 
@@ -130,8 +162,11 @@ export class Guard {
   async #verified(verifier: TokenVerifier, headers: IncomingHttpHeaders): Promise<AuthResult> {
     const token = bearerOf(headers.authorization ?? '');
     const principal = token === undefined ? undefined : await verifier.principalOf(token);
-    if (principal !== undefined) return typeof principal === 'string' ? { principal } : principal;
-    const metadata = verifier.metadataUrl ?? urlBelowHost(headers, verifier.metadataPath);
+    if (principal !== undefined) {
+      const known = typeof principal === 'string' ? { principal } : principal;
+      return 'status' in known ? known : { ...known, scopes: known.scopes ?? [] };
+    }
+    const metadata = verifier.metadata && this.#metadataUrl(verifier, headers);
     const challenge = [
       ...(metadata === undefined ? [] : [`resource_metadata="${metadata}"`]),
       ...(token === undefined ? [] : ['error="invalid_token"']),
@@ -141,6 +176,11 @@ export class Guard {
       message: 'A valid token of the configured issuer for this audience is needed.',
       headers: { 'www-authenticate': `Bearer ${challenge.join(', ')}`.trimEnd() },
     };
+  }
+
+  #metadataUrl(verifier: TokenVerifier, headers: IncomingHttpHeaders): string | undefined {
+    const { metadataUrl, metadataPath = METADATA_PATH } = verifier;
+    return this.#options.metadataUrl?.(headers) ?? metadataUrl ?? urlBelowHost(headers, metadataPath);
   }
 }
 

@@ -17,6 +17,7 @@ import type { Backend } from './backend.ts';
 import { ClientConnection } from './client-connection.ts';
 import { isLegacyOpening, type Params, unsupportedVersion } from './client-era.ts';
 import { passOn } from './forwarding.ts';
+import type { Caller } from './guard.ts';
 import { checkHeaders, statusOf } from './http-modern.ts';
 import { type HttpSession, HttpSessions } from './http-sessions.ts';
 import type { ForwardedRequest, HandleKind, McpRequest, McpResponse, Peer, Replicas } from './replicas.ts';
@@ -47,6 +48,8 @@ interface Incoming {
   readonly request: McpRequest;
   readonly response: McpResponse;
   readonly principal: string;
+  /** The identity that the principal was derived from. */
+  readonly caller: Caller | undefined;
   /** The response to the client; undefined if another process forwarded the request. */
   readonly direct: ServerResponse | undefined;
 }
@@ -55,6 +58,13 @@ interface Incoming {
 export interface EndpointReplicas {
   readonly replicas: Replicas;
   readonly holderOf: (principal: string) => string;
+}
+
+/** Limits of one endpoint; the defaults are those of the gateway. */
+export interface EndpointLimits {
+  readonly maxBodyBytes?: number | undefined;
+  /** Legacy sessions in memory. 0: legacy clients are served without sessions, each request by itself. */
+  readonly maxSessions?: number | undefined;
 }
 
 /** Undefined: the request names no session. */
@@ -68,26 +78,33 @@ export class McpEndpoint {
   readonly #droppedAlone = (exchange: HttpExchange): void => this.#dropped(exchange, undefined);
 
   readonly #others: EndpointReplicas | undefined;
+  readonly #limits: EndpointLimits;
 
   /** `records`: the storage for legacy sessions across processes; undefined: memory only. */
-  constructor(backend: Backend, records?: SessionRecords, others?: EndpointReplicas) {
+  constructor(
+    backend: Backend,
+    records?: SessionRecords,
+    others?: EndpointReplicas,
+    limits: EndpointLimits = {},
+  ) {
     this.#backend = backend;
+    this.#limits = limits;
     this.#others = others;
     others?.replicas.accept((request, response) => this.#forwarded(request, response));
     others?.replicas.onLapsed(() => void this.#sessions.recordAll());
-    this.#sessions = new HttpSessions(backend, records);
+    this.#sessions = new HttpSessions(backend, records, limits.maxSessions);
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
 
-  handle(request: IncomingMessage, response: ServerResponse, principal: string): void {
-    const incoming = { request, response, principal, direct: response };
+  handle(request: IncomingMessage, response: ServerResponse, principal: string, caller?: Caller): void {
+    const incoming = { request, response, principal, caller, direct: response };
     if (this.#others !== undefined && this.#isElsewhere(incoming, request, this.#others)) return;
     switch (request.method) {
       case 'POST':
         if (isJson(request.headers['content-type'] ?? '')) {
-          readBody(request, (body) => this.#posted(incoming, body));
-        } else refuse(response, 415, 'The body must be application/json');
+          readBody(request, (body) => this.#posted(incoming, body), this.#limits.maxBodyBytes);
+        } else refuse(response, 415, NOT_JSON);
         break;
       case 'GET':
         this.#listen(incoming);
@@ -96,9 +113,17 @@ export class McpEndpoint {
         this.#delete(incoming);
         break;
       default:
-        response.setHeader('allow', 'GET, POST, DELETE');
-        refuse(response, 405, 'MCP uses POST, GET and DELETE');
+        refuseMethod(response);
     }
+  }
+
+  /** Handles a request whose body was read by the program that this endpoint is mounted in. */
+  handleMounted(
+    request: McpRequest,
+    response: McpResponse,
+    { principal, caller, body }: { readonly principal: string; readonly caller: Caller; readonly body: Body },
+  ): void {
+    this.#handleRead({ request, response, principal, caller, direct: undefined }, body);
   }
 
   /** Passes a request of a session that another process has to that process. */
@@ -133,7 +158,7 @@ export class McpEndpoint {
         direct.setHeader('retry-after', '1');
         refuse(direct, 503, 'The replica that has this session cannot be reached');
       } else if (place === 'unknown') sessionGone(direct, null);
-      else if (place === 'here') this.#handleRead(incoming, body);
+      else if (place === 'here') this.#handleRead(incoming, parsedBody(body));
       else this.#toOwner(incoming, id, place, body, attempt + 1);
     };
     passOn(
@@ -157,22 +182,26 @@ export class McpEndpoint {
   /** Handles a request that another process forwarded. */
   #forwarded({ method, headers, principal, body }: ForwardedRequest, response: McpResponse): void {
     this.#handleRead(
-      { request: { method, headers }, response, principal, direct: undefined },
-      Buffer.from(body),
+      { request: { method, headers }, response, principal, caller: undefined, direct: undefined },
+      parsedBody(Buffer.from(body)),
     );
   }
 
-  /** Handles a request whose body was read. */
-  #handleRead(incoming: Incoming, body: Buffer): void {
-    switch (incoming.request.method) {
+  #handleRead(incoming: Incoming, body: Body): void {
+    const { request, response } = incoming;
+    switch (request.method) {
       case 'POST':
-        this.#posted(incoming, parsedBody(body));
+        if (isJson(request.headers['content-type'] ?? '')) this.#posted(incoming, body);
+        else refuse(response, 415, NOT_JSON);
         break;
       case 'GET':
         this.#listen(incoming);
         break;
-      default:
+      case 'DELETE':
         this.#delete(incoming);
+        break;
+      default:
+        refuseMethod(response);
     }
   }
 
@@ -274,7 +303,7 @@ export class McpEndpoint {
       );
       return;
     }
-    if (frame['method'] === 'initialize' && isId(frame['id'])) {
+    if (frame['method'] === 'initialize' && isId(frame['id']) && this.#limits.maxSessions !== 0) {
       const session = this.#sessions.open(principal);
       if (session === undefined) {
         refuse(response, 503, 'There are too many sessions');
@@ -337,7 +366,12 @@ export class McpEndpoint {
       isId(id) && typeof method === 'string' ? [id] : [],
     );
     const parts = frames.map(
-      (): Exchange => ({ send: (message) => exchange.send(message), onGone: undefined }),
+      (): Exchange => ({
+        send: (message) => exchange.send(message),
+        onGone: undefined,
+        headers: exchange.headers,
+        caller: exchange.caller,
+      }),
     );
     exchange.onGone = (reason: PlugboardError) => {
       for (const part of parts) part.onGone?.(reason);
@@ -430,8 +464,8 @@ export class McpEndpoint {
     });
   }
 
-  #exchange({ request, response, principal }: Incoming, options?: HttpExchangeOptions): HttpExchange {
-    const exchange = new HttpExchange(response, principal, takesStream(request), options);
+  #exchange(incoming: Incoming, options?: HttpExchangeOptions): HttpExchange {
+    const exchange = new HttpExchange(incoming, takesStream(incoming.request), options);
     exchange.entry = this.#open.add(exchange);
     return exchange;
   }
@@ -492,6 +526,13 @@ function isModern(request: McpRequest, { method, params }: Params): boolean {
   const meta = given['_meta'];
   if (isRecord(meta) && meta[META.protocolVersion] !== undefined) return true;
   return request.headers['mcp-protocol-version'] === MODERN_VERSION;
+}
+
+const NOT_JSON = 'The body must be application/json';
+
+function refuseMethod(response: McpResponse): void {
+  response.setHeader('allow', 'GET, POST, DELETE');
+  refuse(response, 405, 'MCP uses POST, GET and DELETE');
 }
 
 function isJson(contentType: string): boolean {

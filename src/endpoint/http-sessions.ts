@@ -204,9 +204,12 @@ export class HttpSessions {
   /** Ids of sessions that their clients ended, and whose records still exist. */
   readonly #ended = new Set<string>();
 
+  readonly #max: number;
+
   /** `records`: the storage for sessions across processes; undefined: memory only. */
-  constructor(backend: Backend, records: SessionRecords | undefined) {
+  constructor(backend: Backend, records: SessionRecords | undefined, max: number = MAX_SESSIONS) {
     this.#backend = backend;
+    this.#max = max;
     this.#clock = backend.clock;
     this.#records = records;
   }
@@ -273,7 +276,7 @@ export class HttpSessions {
   }
 
   #add(id: string, principal: string): HttpSession | undefined {
-    if (this.#sessions.size >= MAX_SESSIONS) {
+    if (this.#sessions.size >= this.#max) {
       const idlest = [...this.#sessions.values()].find((session) => !session.isBusy);
       if (idlest === undefined) return undefined;
       this.end(idlest, 'other clients needed its place');

@@ -13,19 +13,19 @@ import { errorCode } from '../lib/error-code.ts';
 import type { Backend, Served } from './backend.ts';
 import {
   type Admission,
-  type AuthResult,
   Guard,
+  type GuardOptions,
   isLoopback,
   type NamedTokens,
   type TokenVerifier,
 } from './guard.ts';
-import { McpEndpoint, refuse } from './http-mcp.ts';
+import { HttpAccess, type HttpAccessParts, type OpenRoutes, openAdmission } from './http-access.ts';
+import { type EndpointLimits, McpEndpoint } from './http-mcp.ts';
+import { MCP_PATH } from './http-paths.ts';
 import { LegacySse } from './http-sse.ts';
 import type { Replicas } from './replicas.ts';
-import { endWith } from './response-stream.ts';
 import { type IssuedStorage, SessionRecords, type SessionStorage } from './session-records.ts';
 
-const MCP_PATH = '/mcp';
 const DEFAULT_HOST = '127.0.0.1';
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often both timeouts are checked: Node's default would turn ten seconds into thirty. */
@@ -39,7 +39,16 @@ const DRAIN_TICK_MS = 50;
 const MAX_HEADER_BYTES: number = 32 * 1024;
 const MAX_CONNECTIONS = 20_000;
 
-export interface ListenOptions {
+export interface ListenOptions
+  extends EndpointLimits,
+    Pick<GuardOptions, 'isOurHost' | 'isKnownOrigin' | 'metadataUrl'>,
+    Pick<HttpAccessParts, 'resource'> {
+  /** Where MCP is served; default `/mcp`. */
+  readonly path?: string | undefined;
+  /** Called first with every request, also while the server closes; true if it answers it. */
+  readonly front?:
+    | ((request: IncomingMessage, response: ServerResponse, path: string) => boolean)
+    | undefined;
   /** Default 127.0.0.1. Other interfaces require a token or a verifier. */
   readonly host?: string | undefined;
   /** 0 selects any free port. */
@@ -77,22 +86,6 @@ export interface MountedHandler {
   close(): void;
 }
 
-/** Routes that need no token, for probes and metrics. */
-export interface OpenRoutes {
-  /** Returns undefined if the path is not one of its own. */
-  route(path: string): OpenRoute | undefined;
-}
-
-export interface OpenRoute {
-  /** Whether the response depends on the client; a client without a valid token is undefined. */
-  readonly identifies: boolean;
-  answer(principal: string | undefined): {
-    readonly status: number;
-    readonly type: string;
-    readonly text: string;
-  };
-}
-
 export interface ServedHttp extends Served {
   /** The address for MCP clients. */
   readonly url: string;
@@ -113,14 +106,35 @@ export function checkReach(
 export async function listenHttp(backend: Backend, options: ListenOptions): Promise<ServedHttp> {
   const name = options.host ?? DEFAULT_HOST;
   const local = isLoopback(name);
-  const { token, named, needed, verifier, mounted, sessionStorage, admission = open(named) } = options;
-  const guard = new Guard({ local, token, named, optional: options.optional, needed, verifier });
+  const {
+    token,
+    named,
+    needed,
+    verifier,
+    mounted,
+    sessionStorage,
+    front,
+    path: mcpPath = MCP_PATH,
+  } = options;
+  const { admission = openAdmission(mcpPath, named) } = options;
+  const { isOurHost, isKnownOrigin, metadataUrl } = options;
+  const guard = new Guard({
+    local,
+    token,
+    named,
+    optional: options.optional,
+    needed,
+    verifier,
+    isOurHost,
+    isKnownOrigin,
+    metadataUrl,
+  });
   const bindingOf = (principal: string): string => admission.bindingOf(principal) || (token ?? '');
   const { replicas } = options;
   const storage = replicas === undefined ? sessionStorage : replicatedStorage(replicas);
   const records = storage && new SessionRecords(storage, bindingOf);
   const others = replicas && records && { replicas, holderOf: (name: string) => records.holderOf(name) };
-  const endpoint = new McpEndpoint(backend, records, others);
+  const endpoint = new McpEndpoint(backend, records, others, options);
   const sse = options.legacySse === true ? new LegacySse(backend) : undefined;
   const stopWatching = admission.onEnd((name) => {
     const reason = accessEnded();
@@ -129,8 +143,28 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     backend.suspended.dismiss(name, reason);
     backend.dismissed?.(name);
   });
-  const { openRoutes } = options;
-  const doors: Doors = { guard, admission, backend, endpoint, sse, verifier, mounted, openRoutes };
+  const { openRoutes, resource } = options;
+  const isSse = (path: string): boolean => sse?.handles(path) === true;
+  const access = new HttpAccess({
+    path: mcpPath,
+    guard,
+    admission,
+    backend,
+    verifier,
+    openRoutes,
+    isAlias: isSse,
+    resource,
+  });
+  const respond = (request: IncomingMessage, response: ServerResponse): void => {
+    const { url = '/' } = request;
+    const path = url === mcpPath ? url : (url.split('?', 1)[0] ?? '/');
+    if (front?.(request, response, path) === true) return;
+    if (!backend.isClosing && mounted?.handle(request, response, path)) return;
+    access.check(request, response, path, (principal, caller) => {
+      if (sse !== undefined && isSse(path)) sse.handle(request, response, principal);
+      else endpoint.handle(request, response, principal, caller);
+    });
+  };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -140,7 +174,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
-    (request, response) => respond(request, response, doors),
+    respond,
   );
   server.maxConnections = MAX_CONNECTIONS;
   let port: number;
@@ -176,7 +210,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     await new Promise(setImmediate);
   };
   return {
-    url: `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}${MCP_PATH}`,
+    url: `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}${mcpPath}`,
     closed,
     close() {
       closing ??= close();
@@ -200,93 +234,6 @@ async function drained(server: HttpServer, closed: Promise<void>): Promise<void>
   });
 }
 
-interface Doors {
-  readonly guard: Guard;
-  readonly admission: Admission;
-  readonly backend: Backend;
-  readonly endpoint: McpEndpoint;
-  readonly sse: LegacySse | undefined;
-  readonly verifier: TokenVerifier | undefined;
-  readonly mounted: MountedHandler | undefined;
-  readonly openRoutes: OpenRoutes | undefined;
-}
-
-function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, verifier, mounted, openRoutes } = doors;
-  const { url = '/' } = request;
-  const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
-  if (!backend.isClosing && mounted?.handle(request, response, path)) return;
-  const place = guard.refusePlace(request.headers);
-  if (place !== undefined) {
-    refuse(response, place.status, place.message);
-    return;
-  }
-  const route = path === MCP_PATH ? undefined : openRoutes?.route(path);
-  if (route !== undefined) {
-    answerOpenly(request, response, route, doors);
-    return;
-  }
-  // The metadata that shows clients how to get a token needs no token itself.
-  if (verifier !== undefined && path.startsWith(verifier.metadataPath) && request.method === 'GET') {
-    endWith(response, 200, JSON.stringify(verifier.metadata));
-    return;
-  }
-  if (backend.isClosing) {
-    response.setHeader('connection', 'close');
-    refuse(response, 503, 'This server is closing');
-    return;
-  }
-  const verdict = guard.identify(request.headers);
-  if (verdict instanceof Promise) void verdict.then((late) => enter(request, response, path, late, doors));
-  else enter(request, response, path, verdict, doors);
-}
-
-function answerOpenly(
-  request: IncomingMessage,
-  response: ServerResponse,
-  route: OpenRoute,
-  { guard, admission }: Doors,
-): void {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD');
-    refuse(response, 405, 'This route uses GET');
-    return;
-  }
-  const answer = (verdict: AuthResult | undefined): void => {
-    const isCaller = verdict !== undefined && 'principal' in verdict;
-    const admitted = isCaller ? admission.admit(verdict, MCP_PATH) : undefined;
-    const { status, type, text } = route.answer(typeof admitted === 'string' ? admitted : undefined);
-    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
-    response.end(request.method === 'HEAD' ? undefined : text);
-  };
-  const verdict = route.identifies ? guard.identify(request.headers) : undefined;
-  if (verdict instanceof Promise) void verdict.then(answer);
-  else answer(verdict);
-}
-
-function enter(
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  verdict: AuthResult,
-  { admission, endpoint, sse }: Doors,
-): void {
-  const isSse = sse?.handles(path) === true;
-  const admitted = 'principal' in verdict ? admission.admit(verdict, isSse ? MCP_PATH : path) : verdict;
-  if (admitted === undefined) refuse(response, 404, `MCP is served at ${MCP_PATH}.`);
-  else if (typeof admitted !== 'string') {
-    for (const [header, value] of Object.entries(admitted.headers ?? {})) response.setHeader(header, value);
-    if (admitted.status === 401) refuseToken(response, admitted.message);
-    else refuse(response, admitted.status, admitted.message);
-  } else if (isSse) sse.handle(request, response, admitted);
-  else endpoint.handle(request, response, admitted);
-}
-
-/** Answers in the form of OAuth errors (RFC 6749): clients that try to log in here parse nothing else. */
-function refuseToken(response: ServerResponse, message: string): void {
-  endWith(response, 401, JSON.stringify({ error: 'invalid_token', error_description: message }));
-}
-
 function accessEnded(): PlugboardError {
   return new PlugboardError('CANCELLED', 'This client no longer has access', {
     hint: 'Its token was revoked or has expired, or its profile has changed.',
@@ -300,15 +247,6 @@ function replicatedStorage(replicas: Replicas): IssuedStorage {
       issue: (holder) => replicas.issue('session', holder),
       isIssued: (id, holder) => replicas.placeOf('session', id, holder) !== 'unknown',
     },
-  };
-}
-
-/** Admits every authenticated client. */
-function open(named: NamedTokens | undefined): Admission {
-  return {
-    admit: ({ principal }, path) => (path === MCP_PATH ? principal : undefined),
-    bindingOf: (principal) => named?.bindingOf(principal) ?? '',
-    onEnd: (listener) => named?.onEnd(listener) ?? (() => {}),
   };
 }
 

@@ -8,7 +8,7 @@
 import type { Era } from '../connection/eras.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { ClientInfo, Params } from './client-era.ts';
-import type { Work } from './work.ts';
+import type { Exchange, Work } from './work.ts';
 
 interface Common {
   /** The only era that has this method; default: both. In the other era the method is unknown. */
@@ -19,7 +19,13 @@ interface Common {
 
 /** Answered at once: never queued, cancelled or answered with questions. */
 interface ImmediateMethod<Client> extends Common {
-  answer(client: Client, params: Params, clientInfo: ClientInfo, method: string): Params | Promise<Params>;
+  answer(
+    client: Client,
+    params: Params,
+    clientInfo: ClientInfo,
+    method: string,
+    exchange: Exchange,
+  ): Params | Promise<Params>;
 }
 
 /** Long-running: it can be cancelled, report progress, and wait for its turn. */

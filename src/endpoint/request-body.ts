@@ -11,12 +11,16 @@ export const MAX_BODY_BYTES: number = 16 * 1024 * 1024;
 export type Body = { readonly value: unknown } | { readonly status: 400 | 413 };
 
 /** Reads a body without parsing it; undefined if it is too large. */
-export function readBytes(request: IncomingMessage, done: (body: Buffer | undefined) => void): void {
+export function readBytes(
+  request: IncomingMessage,
+  done: (body: Buffer | undefined) => void,
+  limit: number = MAX_BODY_BYTES,
+): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= MAX_BODY_BYTES) return void chunks.push(chunk);
+    if (bytes <= limit) return void chunks.push(chunk);
     request.removeAllListeners('data').removeAllListeners('end');
     done(undefined);
   });
@@ -30,9 +34,13 @@ export function readBytes(request: IncomingMessage, done: (body: Buffer | undefi
  * Uses a callback instead of a promise: this runs for every request. Most bodies are one chunk, which is parsed when it
  * arrives.
  */
-export function readBody(request: IncomingMessage, done: (body: Body) => void): void {
+export function readBody(
+  request: IncomingMessage,
+  done: (body: Body) => void,
+  limit: number = MAX_BODY_BYTES,
+): void {
   const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > MAX_BODY_BYTES) {
+  if (declared > limit) {
     done({ status: 413 });
     return;
   }
@@ -41,7 +49,7 @@ export function readBody(request: IncomingMessage, done: (body: Body) => void): 
   const ended = (): void => done(parsedBody(Buffer.concat(chunks)));
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) {
+    if (bytes > limit) {
       request.removeAllListeners('data').removeAllListeners('end');
       return done({ status: 413 });
     }

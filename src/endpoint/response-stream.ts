@@ -1,10 +1,12 @@
 /** One POST and its response: JSON if there is nothing to send before it, an event stream otherwise. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { type JsonRpcFailure, type JsonRpcMessage, messageText, type RequestId } from '../lib/json-rpc.ts';
 import type { ListEntry } from '../lib/linked-list.ts';
-import type { McpResponse } from './replicas.ts';
+import type { Caller } from './guard.ts';
+import type { McpRequest, McpResponse } from './replicas.ts';
 import type { Exchange } from './work.ts';
 
 /** A client with more unread bytes than this is disconnected. */
@@ -23,10 +25,20 @@ export interface HttpExchangeOptions {
   readonly onDropped?: ((exchange: HttpExchange) => void) | undefined;
 }
 
+/** The request that an exchange answers. */
+interface HttpExchangeSource {
+  readonly request: McpRequest;
+  readonly response: McpResponse;
+  readonly principal: string;
+  readonly caller: Caller | undefined;
+}
+
 const NO_OPTIONS: HttpExchangeOptions = {};
 
 export class HttpExchange implements Exchange {
   readonly principal: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: Caller | undefined;
   readonly #response: McpResponse;
   readonly #takesStream: boolean;
   readonly #options: HttpExchangeOptions;
@@ -43,12 +55,13 @@ export class HttpExchange implements Exchange {
   entry: ListEntry<HttpExchange> | undefined;
 
   constructor(
-    response: McpResponse,
-    principal: string,
+    { response, request, principal, caller }: HttpExchangeSource,
     takesStream: boolean,
     options: HttpExchangeOptions = NO_OPTIONS,
   ) {
     this.principal = principal;
+    this.headers = request.headers;
+    this.caller = caller;
     this.#response = response;
     this.#takesStream = takesStream;
     this.#options = options;

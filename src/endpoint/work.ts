@@ -1,9 +1,11 @@
 /** One running request of a client: its cancellation, and questions to the client about it. */
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { PlugboardError } from '../errors.ts';
 import { Cancellation } from '../lib/cancellation.ts';
 import type { JsonRpcMessage, RequestId } from '../lib/json-rpc.ts';
 import type { ClientInfo, Params } from './client-era.ts';
+import type { Caller } from './guard.ts';
 import type { RpcFailure } from './rpc-failure.ts';
 
 /** The response channel of one request. Transports create it; it ends with the response. */
@@ -12,6 +14,10 @@ export interface Exchange {
   send(message: JsonRpcMessage): boolean;
   /** Called by the transport if the client disconnects before the response. */
   onGone: ((reason: PlugboardError) => void) | undefined;
+  /** The headers of its HTTP request. */
+  readonly headers?: IncomingHttpHeaders | undefined;
+  /** The authenticated sender of its HTTP request. */
+  readonly caller?: Caller | undefined;
 }
 
 /**
@@ -37,6 +43,9 @@ export class Work extends Cancellation {
   /** Undefined while a modern client is between two rounds. */
   exchange: Exchange | undefined;
   ask: Ask;
+  /** Those of the client's latest HTTP request for this work. */
+  headers: IncomingHttpHeaders | undefined;
+  caller: Caller | undefined;
   /** Why the request cannot be answered, whatever the result of the work. */
   failure: RpcFailure | undefined;
   #isStopped = false;
@@ -54,6 +63,8 @@ export class Work extends Cancellation {
   attach(exchange: Exchange): void {
     this.detach();
     this.exchange = exchange;
+    this.headers = exchange.headers;
+    this.caller = exchange.caller;
     exchange.onGone = (reason) => this.cancel(reason);
   }
 

@@ -1,5 +1,6 @@
 /** Runs one call of a tool: finds it, validates the arguments, runs it, and converts its outcome (KIT-2). */
 
+import { checkParams } from '../catalog/param-headers.ts';
 import type { Era } from '../connection/eras.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { invalidParams, RpcFailure } from '../endpoint/rpc-failure.ts';
@@ -24,8 +25,12 @@ export async function callTool(parts: KitParts, params: Params, context: Context
   const { name, arguments: given = {} } = params;
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool');
   if (!isRecord(given)) throw invalidParams('The arguments of a tool must be an object');
-  const offered = parts.offer.tools.get(name);
-  if (offered === undefined) throw invalidParams(unknownTool(name, parts.offer.tools.keys()));
+  const found = parts.offer.findTool(name, context);
+  const offered = found instanceof Promise ? await found : found;
+  if (offered === undefined) throw invalidParams(unknownTool(name, await parts.offer.admittedNames(context)));
+  // For a tool that may be hidden, this was not checked before the request began.
+  if (found instanceof Promise && context.client.era === 'modern')
+    checkParams(context.headers, offered.mirrored, given);
   const { input, tool } = offered;
   let args: unknown = given;
   if (input !== undefined) {

@@ -6,7 +6,9 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { ErrorStyle, Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
 import type { LogLevel } from './handler-context.ts';
+import { checkWebOptions, type WebOptions } from './http-options.ts';
 import { KitBackend, type KitParts } from './kit-backend.ts';
+import { type McpHandler, mountedLater } from './mounting.ts';
 import { Offer } from './offer.ts';
 import { both, type HandledEvent, spans, tellingTo } from './tracing.ts';
 import { type Channel, type Listener, serveChannel } from './transports.ts';
@@ -112,6 +114,28 @@ export class Server {
       await backend.close();
       throw error;
     }
+  }
+
+  /**
+   * Returns handlers to serve inside another program: `fetch` for Hono, Workers, Next, Bun and Deno, `node` for
+   * Express, Fastify and `node:http`. Both serve clients of both eras. Nothing is opened before the first request.
+   *
+   * @example
+   * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
+   * const mcp = server.handler({ health: true });
+   * const response = await mcp.fetch(new Request('http://localhost/health'));
+   * await response.json(); // → { status: 'ok' }
+   * await mcp.close();
+   */
+  handler(options: WebOptions = {}): McpHandler {
+    checkWebOptions(options);
+    return mountedLater(options, async (mount) => {
+      const backend = new KitBackend(this.#telemetry ? await this.#withSpans() : this.#parts);
+      const mounted = mount(backend);
+      this.#served.set(backend, mounted);
+      void mounted.closed.then(() => this.#served.delete(backend));
+      return mounted;
+    });
   }
 
   async #withSpans(): Promise<KitParts> {

@@ -2,6 +2,7 @@
 
 import type { ToolAnnotations } from '../catalog/tool.ts';
 import type { Checked, Given, Schema } from '../lib/author-schema.ts';
+import type { Access, AccessRules } from './access.ts';
 import type { Context } from './handler-context.ts';
 import type { PromptReturn, ResourceReturn, ToolResult } from './handler-results.ts';
 
@@ -23,7 +24,8 @@ export type ErrorStyle = 'result' | 'protocol';
 export interface ToolDefinition<
   Input extends Schema | undefined = undefined,
   Output extends Schema | undefined = undefined,
-> extends Described {
+> extends Described,
+    AccessRules {
   readonly name: string;
   /** The schema of its arguments; validated before `run`. Without one, any arguments are accepted. */
   readonly input?: Input;
@@ -40,7 +42,7 @@ type Arguments<Input> = Input extends Schema ? Checked<Input> : Readonly<Record<
 type Returned<Output> = Output extends Schema ? Given<Output> | ToolResult : unknown;
 
 /** A tool as a server stores it. */
-export interface Tool extends Described {
+export interface Tool extends Described, AccessRules {
   readonly kind: 'tool';
   readonly name: string;
   readonly input: Schema | undefined;
@@ -110,6 +112,18 @@ export function resource(definition: ResourceDefinition): Resource {
   return { kind: 'resource', ...definition };
 }
 
+/** One resource of a template, as lists have it. */
+export interface ListedResource extends Described {
+  readonly uri: string;
+  /** Default: the URI. */
+  readonly name?: string | undefined;
+  /** Default: that of the template. */
+  readonly mimeType?: string | undefined;
+  /** In bytes, if known. */
+  readonly size?: number | undefined;
+  readonly annotations?: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface ResourceTemplateDefinition extends Described {
   /** `memo://{id}`; `{+path}` also matches slashes. */
   readonly uriTemplate: string;
@@ -119,6 +133,10 @@ export interface ResourceTemplateDefinition extends Described {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined;
   /** Completions for its variables. */
   readonly complete?: Readonly<Record<string, Completer>> | undefined;
+  /** Returns resources that exist, for lists. Without it, only the template is listed. */
+  readonly list?:
+    | ((access: Access) => readonly ListedResource[] | Promise<readonly ListedResource[]>)
+    | undefined;
   /** Returns the content. */
   readonly read: (
     variables: Readonly<Record<string, string>>,

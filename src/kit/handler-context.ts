@@ -12,6 +12,7 @@ import type { Checked, Schema } from '../lib/author-schema.ts';
 import { defined } from '../lib/defined.ts';
 import { isRecord } from '../lib/json.ts';
 import type { RequestId } from '../lib/json-rpc.ts';
+import { clientOf, plainHeaders } from './access.ts';
 import { type Check, createCheck } from './kit-check.ts';
 
 /** Levels of log messages, least severe first. */
@@ -24,6 +25,10 @@ export interface Client {
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The authenticated identity over HTTP (`token`, or the verifier's principal), else `local` or `stdio`. */
   readonly principal: string;
+  /** The claims of its token, as the verifier returned them. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  /** The scopes of its token; undefined where no verifier identifies clients. */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** The answer of a person to an elicitation. */
@@ -39,6 +44,8 @@ export interface Context {
   readonly signal: AbortSignal;
   /** `_meta` of the request. */
   readonly meta: Readonly<Record<string, unknown>>;
+  /** The headers of the HTTP request, in lower case; empty on other transports. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Does nothing if the client did not request progress. */
   progress(progress: number, total?: number, message?: string): void;
   /** Sends a log message to the client, if it requested the level. */
@@ -107,8 +114,8 @@ export class HandlerContext implements Context {
   }
 
   get client(): Client {
-    const { era, version, capabilities } = this.#parts.work.clientInfo;
-    return { era, protocolVersion: version, capabilities, principal: this.#parts.principal };
+    const { work, principal } = this.#parts;
+    return clientOf(work.clientInfo, principal, work.caller);
   }
 
   get signal(): AbortSignal {
@@ -118,6 +125,10 @@ export class HandlerContext implements Context {
   get meta(): Readonly<Record<string, unknown>> {
     const { _meta } = this.#parts.params;
     return isRecord(_meta) ? _meta : {};
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return plainHeaders(this.#parts.work.headers);
   }
 
   progress = (progress: number, total?: number, message?: string): void => {

@@ -10,7 +10,7 @@ export type {
   SampleTool,
 } from '../connection/questions-sample.ts';
 export type { Served } from '../endpoint/backend.ts';
-export type { TokenVerifier } from '../endpoint/guard.ts';
+export type { Caller, Refusal, TokenVerifier } from '../endpoint/guard.ts';
 export type { ServedHttp } from '../endpoint/listen-http.ts';
 export { RpcFailure } from '../endpoint/rpc-failure.ts';
 export type {
@@ -21,6 +21,9 @@ export type {
   Schema,
   StandardSchema,
 } from '../lib/author-schema.ts';
+export type { Access, AccessRules } from './access.ts';
+export type { FileOptions, MediaOptions, MediaSource } from './content-media.ts';
+export { audio, file, image } from './content-media.ts';
 export type { Server, ServerDefinition } from './define-server.ts';
 export { defineServer } from './define-server.ts';
 export type {
@@ -28,6 +31,7 @@ export type {
   Described,
   ErrorStyle,
   Item,
+  ListedResource,
   Prompt,
   PromptArgument,
   PromptDefinition,
@@ -55,6 +59,9 @@ export type {
   ResourceReturn,
   ToolResult,
 } from './handler-results.ts';
+export type { CorsOptions, Route, WebOptions } from './http-options.ts';
+export { type JwtVerifierOptions, jwtVerifier } from './jwt-verifier.ts';
+export type { McpHandler, NextHandler } from './mounting.ts';
 export type { HandledEvent } from './tracing.ts';
 export type { Channel, HttpOptions, Listener, StdioOptions } from './transports.ts';
 export { http, stdio } from './transports.ts';

@@ -11,6 +11,7 @@ import { SuspendedRequests } from '../endpoint/client-rounds.ts';
 import { RpcFailure } from '../endpoint/rpc-failure.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
+import { hasRules } from './access.ts';
 import { handlerFailedCode, messageOf } from './call-handler.ts';
 import type { ErrorStyle } from './definitions.ts';
 import type { LogLevel } from './handler-context.ts';
@@ -66,8 +67,9 @@ export class KitBackend implements Backend {
    * listed is not rejected.
    */
   checkCall(headers: IncomingHttpHeaders, { name, arguments: args }: Params): void {
-    const tool = typeof name === 'string' ? this.parts.offer.tools.get(name) : undefined;
-    checkParams(headers, tool?.mirrored ?? [], args);
+    const offered = typeof name === 'string' ? this.parts.offer.tools.get(name) : undefined;
+    // A tool that may be hidden is checked after its rules: an error here would show that it exists.
+    if (offered !== undefined && !hasRules(offered.tool)) checkParams(headers, offered.mirrored, args);
   }
 
   leave(clientConnection: ClientConnection): void {

@@ -4,9 +4,10 @@ import type { ClientHandler } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
-import type { Work } from '../endpoint/work.ts';
+import type { Exchange, Work } from '../endpoint/work.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
+import { type Access, clientOf, plainHeaders } from './access.ts';
 import { callTool } from './call-handler.ts';
 import { type Context, HandlerContext } from './handler-context.ts';
 import { toContents, toPromptResult } from './handler-results.ts';
@@ -56,6 +57,14 @@ export class KitClient implements ClientHandler {
 
   get offer(): Offer {
     return this.#backend.parts.offer;
+  }
+
+  /** Describes the sender of a request that is answered at once. */
+  access(clientInfo: ClientInfo, { caller, headers }: Exchange): Access {
+    return {
+      client: clientOf(clientInfo, this.#clientConnection.principal, caller),
+      headers: plainHeaders(headers),
+    };
   }
 
   /** True if there is one, or the author declared the capability. */

@@ -5,6 +5,7 @@ import type { Method, MethodTable } from '../endpoint/methods.ts';
 import { firstPage } from '../endpoint/requests.ts';
 import { invalidParams, unknownMethod } from '../endpoint/rpc-failure.ts';
 import { isRecord } from '../lib/json.ts';
+import type { Access } from './access.ts';
 import type { Completer } from './definitions.ts';
 import type { Context } from './handler-context.ts';
 import type { KitClient } from './kit-client.ts';
@@ -16,14 +17,20 @@ export const KIT_METHODS: MethodTable<KitClient> = {
       'tools/list',
       {
         cached: true,
-        answer({ offer }, params) {
+        answer(client, params, clientInfo, _method, exchange) {
           firstPage(params);
-          const tools = offer.listTools();
+          const tools = client.offer.listTools(() => client.access(clientInfo, exchange));
           return tools instanceof Promise ? tools.then((list) => ({ tools: list })) : { tools };
         },
       },
     ],
-    ['resources/list', listed('resources', ({ offer }) => ({ resources: offer.listResources() }))],
+    [
+      'resources/list',
+      listed('resources', ({ offer }, access) => {
+        const resources = offer.listResources(access);
+        return resources instanceof Promise ? resources.then((list) => ({ resources: list })) : { resources };
+      }),
+    ],
     [
       'resources/templates/list',
       listed('resources', ({ offer }) => ({ resourceTemplates: offer.listTemplates() })),
@@ -43,13 +50,16 @@ export const KIT_METHODS: MethodTable<KitClient> = {
 };
 
 /** Builds the list method of one kind; a server without that kind does not have the method. */
-function listed(kind: 'resources' | 'prompts', list: (client: KitClient) => Params): Method<KitClient> {
+function listed(
+  kind: 'resources' | 'prompts',
+  list: (client: KitClient, access: () => Access) => Params | Promise<Params>,
+): Method<KitClient> {
   return {
     cached: true,
-    answer(client, params, _clientInfo, method) {
+    answer(client, params, clientInfo, method, exchange) {
       if (!client.offers(kind)) throw unknownMethod(method);
       firstPage(params);
-      return list(client);
+      return list(client, () => client.access(clientInfo, exchange));
     },
   };
 }

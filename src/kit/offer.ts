@@ -11,6 +11,7 @@ import { PlugboardError } from '../errors.ts';
 import { attempt } from '../lib/attempt.ts';
 import { defined } from '../lib/defined.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
+import { type Access, hasRules, isAdmitted } from './access.ts';
 import type { Item, Prompt, Resource, ResourceTemplate, Tool } from './definitions.ts';
 import { type Check, createCheck } from './kit-check.ts';
 
@@ -85,6 +86,12 @@ function discouragedName(name: string): string | undefined {
   return problems.length === 0 ? undefined : problems.join(', ');
 }
 
+async function listOf(template: ResourceTemplate, access: Access): Promise<readonly Params[]> {
+  const { mimeType, list } = template;
+  const listed = (await list?.(access)) ?? [];
+  return listed.map(({ name, ...rest }) => defined({ mimeType, ...rest, name: name ?? rest.uri }));
+}
+
 const ANY_OBJECT: Params = { type: 'object', properties: {} };
 
 export interface OfferedTool {
@@ -136,21 +143,52 @@ export class Offer {
     }
   }
 
-  /** Returns the list of tools, built once for all clients; again after a change. */
-  listTools(): readonly Params[] | Promise<readonly Params[]> {
+  /** Returns the tools that a client may use; built once for all clients, and again after a change. */
+  listTools(access: () => Access): readonly Params[] | Promise<readonly Params[]> {
+    if ([...this.tools.values()].some(({ tool }) => hasRules(tool))) return this.#listAdmitted(access());
     return this.#toolList ?? this.#describeTools();
   }
 
+  /** Returns a tool that a client may use. A promise only for a tool with rules. */
+  findTool(name: string, access: Access): OfferedTool | undefined | Promise<OfferedTool | undefined> {
+    const offered = this.tools.get(name);
+    if (offered === undefined || !hasRules(offered.tool)) return offered;
+    return isAdmitted(offered.tool, access).then((admitted) => (admitted ? offered : undefined));
+  }
+
+  /** Returns the names of the tools that a client may use. */
+  async admittedNames(access: Access): Promise<readonly string[]> {
+    const names = [...this.tools.keys()];
+    const found = await Promise.all(names.map((name) => this.findTool(name, access)));
+    return names.filter((_, at) => found[at] !== undefined);
+  }
+
+  async #listAdmitted(access: Access): Promise<readonly Params[]> {
+    const [list, names] = await Promise.all([
+      this.#toolList ?? this.#describeTools(),
+      this.admittedNames(access),
+    ]);
+    const admitted = new Set(names);
+    return list.filter(({ name }) => admitted.has(String(name)));
+  }
+
   // Undefined members are left out of lists, because clients compare and hash them.
-  listResources(): readonly Params[] {
-    return [...this.resources.values()].map(({ kind: _kind, read: _read, name, ...rest }) =>
+  listResources(access: () => Access): readonly Params[] | Promise<readonly Params[]> {
+    const own = [...this.resources.values()].map(({ kind: _kind, read: _read, name, ...rest }) =>
       defined({ ...rest, name: name ?? rest.uri }),
     );
+    const listing = [...this.templates.values()].filter(({ template }) => template.list !== undefined);
+    if (listing.length === 0) return own;
+    return Promise.all(listing.map(({ template }) => listOf(template, access()))).then((lists) => {
+      const known = new Set(this.resources.keys());
+      // A resource with its own definition is listed as that.
+      return [...own, ...lists.flat().filter(({ uri }) => !known.has(String(uri)))];
+    });
   }
 
   listTemplates(): readonly Params[] {
     return [...this.templates.values()].map(({ template }) => {
-      const { kind: _kind, read: _read, complete: _complete, name, ...rest } = template;
+      const { kind: _kind, read: _read, complete: _complete, list: _list, name, ...rest } = template;
       return defined({ ...rest, name: name ?? rest.uriTemplate });
     });
   }
@@ -228,7 +266,8 @@ export class Offer {
   /** Describes a tool; one whose schema cannot be converted is listed without it, so that the others are unaffected. */
   async #describe(offered: OfferedTool): Promise<Params> {
     const { tool, input, output } = offered;
-    const { kind: _kind, run: _run, errors: _errors, input: _input, output: _output, ...rest } = tool;
+    const { kind: _kind, run: _run, errors: _errors, input: _input, output: _output, ...described } = tool;
+    const { scopes: _scopes, canAccess: _canAccess, ...rest } = described;
     const written = async (check: Check | undefined): Promise<Params | undefined> => {
       try {
         return await check?.describe();

@@ -3,13 +3,13 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Backend, Served } from '../endpoint/backend.ts';
 import { ClientConnection } from '../endpoint/client-connection.ts';
-import type { TokenVerifier } from '../endpoint/guard.ts';
 import type { ServedHttp } from '../endpoint/listen-http.ts';
 import { serveLines } from '../endpoint/serve-lines.ts';
 import { PlugboardError } from '../errors.ts';
 import { isRecord } from '../lib/json.ts';
 import { unwritable } from '../lib/json-rpc.ts';
 import type { Transport } from '../transport/contract.ts';
+import { checkWebOptions, type WebOptions } from './http-options.ts';
 
 type Write = typeof process.stdout.write;
 
@@ -89,21 +89,19 @@ function leaveSoon(): void {
 }
 
 /** Options of `http()`. */
-export interface HttpOptions {
+export interface HttpOptions extends WebOptions {
   /** Default 3000; 0 selects any free port. */
   readonly port?: number | undefined;
   /** Default 127.0.0.1. Other interfaces require a token or a verifier. */
   readonly host?: string | undefined;
-  /** If given, every request must carry it as its bearer token. */
-  readonly token?: string | undefined;
-  /** If given, tokens that it verifies are accepted, each with its principal. */
-  readonly verifier?: TokenVerifier | undefined;
+  /** Whether SIGTERM and SIGINT close it: running calls may finish, and the process exits. Default false. */
+  readonly closeOnSignal?: boolean | undefined;
 }
 
 /**
- * Streamable HTTP at `/mcp`, for clients of both eras.
+ * Streamable HTTP at `/mcp`, for clients of both eras. To serve inside another program, use `server.handler()`.
  *
- * @param options - Port, host, token or verifier.
+ * @param options - Port, host, path, token or verifier, CORS, routes and limits.
  * @returns The listener, for `server.serve()`.
  * @example
  * const server = defineServer({ name: 'echo', tools: [tool({ name: 'echo', run: ({ message }) => message })] });
@@ -112,19 +110,61 @@ export interface HttpOptions {
  * await served.close();
  */
 export function http(options: HttpOptions = {}): Listener<ServedHttp> {
+  checkWebOptions(options);
   return {
     async listen(backend) {
       // Imported lazily: programs on stdio do not need it.
-      const { checkReach, listenHttp } = await import('../endpoint/listen-http.ts');
-      const { host, port = DEFAULT_HTTP_PORT, verifier } = options;
+      const [{ checkReach, listenHttp }, { answerWithRoute, HttpFront }, { PublicAddress }] =
+        await Promise.all([
+          import('../endpoint/listen-http.ts'),
+          import('./http-front.ts'),
+          import('./public-address.ts'),
+        ]);
+      const { host, port = DEFAULT_HTTP_PORT, path, verifier, maxBodyBytes, maxSessions } = options;
       const token = options.token || undefined;
       checkReach(host, {
         proof: token !== undefined || verifier !== undefined,
         hint: 'Give http() a token or a verifier, or serve on 127.0.0.1.',
       });
-      return listenHttp(backend, { host, port, token, verifier });
+      const address = new PublicAddress(options);
+      const front = new HttpFront(options, () => backend.isClosing);
+      const served = await listenHttp(backend, {
+        host,
+        port,
+        path,
+        token,
+        verifier,
+        maxBodyBytes,
+        maxSessions,
+        isOurHost: (name) => address.isConfigured(name),
+        isKnownOrigin: (origin) => front.isKnownOrigin(origin),
+        metadataUrl: (headers) => address.metadata(headers),
+        resource: (headers) => address.resource(headers),
+        front(request, response, asked) {
+          if (front.answer(request, response, asked)) return true;
+          const route = front.route(request.method, asked);
+          if (route !== undefined) answerWithRoute(request, response, route);
+          return route !== undefined;
+        },
+      });
+      if (options.closeOnSignal === true) closeOnSignal(served);
+      return served;
     },
   };
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** The first signal closes; a second one ends the process as if there were no handler. */
+function closeOnSignal(served: Served): void {
+  const stop = (): void => {
+    for (const signal of SIGNALS) process.off(signal, stop);
+    void served.close();
+  };
+  for (const signal of SIGNALS) process.on(signal, stop);
+  void served.closed.then(() => {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  });
 }
 
 /** Serves the one client at the other end of a channel. */

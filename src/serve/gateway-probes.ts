@@ -1,6 +1,6 @@
 /** The routes for operators: `/livez`, `/readyz` and `/metrics`. They need no token; names of servers need one. */
 
-import type { OpenRoute, OpenRoutes } from '../endpoint/listen-http.ts';
+import type { OpenRoute, OpenRoutes } from '../endpoint/http-access.ts';
 import { parsePrincipal } from './callers.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 

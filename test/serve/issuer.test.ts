@@ -1,8 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, expect, it } from 'vitest';
 import { serveHttp } from '../../src/serve/index.ts';
+import { type Sign, startIssuer } from '../world/issuer.ts';
 import { profiledWorld } from '../world/profiled-world.ts';
 import { legacySession, modern, post, send } from './bare-client.ts';
 import { smallHost } from './small-host.ts';
@@ -13,47 +11,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-type Sign = (claims: {
-  sub?: string;
-  groups?: readonly string[];
-  audience?: string;
-  issuer?: string;
-  expires?: number;
-  stranger?: boolean;
-}) => Promise<string>;
-
-/** An authorization server with one key, and a way to sign with it or with another one. */
-async function startIssuer(): Promise<{ issuer: string; sign: Sign }> {
-  const own = await generateKeyPair('ES256');
-  const other = await generateKeyPair('ES256');
-  const keys = { keys: [{ ...(await exportJWK(own.publicKey)), kid: 'k', alg: 'ES256', use: 'sig' }] };
-  let issuer = '';
-  const server: Server = createServer((request, response) => {
-    const metadata = request.url === '/.well-known/oauth-authorization-server';
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(metadata ? { issuer, jwks_uri: `${issuer}/keys` } : keys));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  closers.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {
-    issuer,
-    sign: (claims) =>
-      new SignJWT(claims.groups === undefined ? {} : { groups: claims.groups })
-        .setProtectedHeader({ alg: 'ES256', kid: 'k' })
-        .setSubject(claims.sub ?? 'ada')
-        .setAudience(claims.audience ?? AUDIENCE)
-        .setIssuer(claims.issuer ?? issuer)
-        .setExpirationTime(claims.expires ?? Math.floor(Date.now() / 1000) + 600)
-        .sign(claims.stranger ? other.privateKey : own.privateKey),
-  };
-}
-
 async function serve(): Promise<{ url: string; issuer: string; sign: Sign }> {
-  const { issuer, sign } = await startIssuer();
+  const { issuer, sign, close } = await startIssuer(AUDIENCE);
+  closers.push(close);
   const small = await smallHost({ tools: { echo: () => 'hi' } });
   const gateway = await serveHttp(small.host, { port: 0, issuer: { issuer, audience: AUDIENCE } });
   closers.push(small.close, gateway.close);
@@ -122,7 +82,8 @@ it('does not start when the issuer cannot be found', async () => {
 });
 
 it('SRV-8: recognises clients by all their claims, the first one that matches, and refuses other tokens', async () => {
-  const { issuer, sign } = await startIssuer();
+  const { issuer, sign, close } = await startIssuer(AUDIENCE);
+  closers.push(close);
   const made = await profiledWorld(
     { git: { tools: { status: () => 'clean', push: () => 'pushed' } } },
     {
@@ -163,7 +124,8 @@ it.each([
   ['is misspelt', { claim: { sub: 'ada' }, profile: 'reader' }],
   ['has no claims', { claims: {}, profile: 'reader' }],
 ])('SRV-8: a token that matches no client is refused, also if the only client %s', async (_what, client) => {
-  const { issuer, sign } = await startIssuer();
+  const { issuer, sign, close } = await startIssuer(AUDIENCE);
+  closers.push(close);
   const made = await profiledWorld(
     { git: { tools: { status: () => 'clean' } } },
     { profiles: { reader: { tools: ['git__status'] } }, clients: { ci: client } },
@@ -180,7 +142,8 @@ it.each([
 });
 
 it('A9: reports why a token of the issuer is refused, once for each reason', async () => {
-  const { issuer, sign } = await startIssuer();
+  const { issuer, sign, close } = await startIssuer(AUDIENCE);
+  closers.push(close);
   const small = await smallHost({});
   const refused: string[] = [];
   const gateway = await serveHttp(small.host, {
