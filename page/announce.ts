@@ -65,8 +65,10 @@ export class Announcer {
     const { notices, router, settings } = this.#parts;
     const { kind, server, tool } = question;
     const text = kind === 'approval' ? `Allow ${tool} of ${server}?` : `${server} asks a question.`;
-    if (router.place.value[0] !== 'questions')
-      notices.add(text, { kind: 'warn', hint: 'Answer it under Questions.' });
+    // These views show it themselves.
+    const [view = 'overview'] = router.place.value;
+    if (view !== 'overview' && view !== 'questions')
+      notices.add(text, { kind: 'warn', hint: 'Answer it under Questions.', about: 'questions' });
     if (settings.sound.value) beep();
     if (settings.notifications.value && document.hidden) this.#notify(text);
   }

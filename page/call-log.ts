@@ -27,9 +27,20 @@ export class CallLog {
   readonly #byKey = new Map<string, KeptCall>();
   /** Calls of this run that have not ended, by id: events about progress have no key. */
   readonly #running = new Map<string, KeptCall>();
+  readonly #lastOfSessions = new Map<string, KeptCall>();
 
   get all(): readonly CallReport[] {
     return this.#calls;
+  }
+
+  /** Calls that have not ended, oldest first. */
+  get runningCalls(): Iterable<CallReport> {
+    return this.#running.values();
+  }
+
+  /** Session → its newest call. Sessions of earlier runs may have the same id. */
+  get lastOfSessions(): ReadonlyMap<string, CallReport> {
+    return this.#lastOfSessions;
   }
 
   /** Returns a call by its key, or a running one by its id. */
@@ -46,6 +57,7 @@ export class CallLog {
     this.#calls = calls.map((call) => ({ ...call })).sort((a, b) => a.at - b.at);
     this.#byKey.clear();
     this.#running.clear();
+    this.#lastOfSessions.clear();
     for (const call of this.#calls) this.#index(call);
     this.#changed();
   }
@@ -88,10 +100,6 @@ export class CallLog {
     this.#changed();
   }
 
-  clearEnded(): void {
-    this.replaceAll(this.#calls.filter(({ outcome }) => outcome === undefined));
-  }
-
   /** Resolves when the log has an outcome of this call, or after `ms`. */
   async ended(key: string, ms: number): Promise<void> {
     let stop: () => void = () => {};
@@ -107,12 +115,15 @@ export class CallLog {
   #index(call: KeptCall): void {
     this.#byKey.set(keyOf(call), call);
     if (call.outcome === undefined) this.#running.set(call.id, call);
+    if (call.at >= (this.#lastOfSessions.get(call.session)?.at ?? 0))
+      this.#lastOfSessions.set(call.session, call);
   }
 
   #drop(count: number): void {
     for (const old of this.#calls.splice(0, count)) {
       this.#byKey.delete(keyOf(old));
       if (this.#running.get(old.id) === old) this.#running.delete(old.id);
+      if (this.#lastOfSessions.get(old.session) === old) this.#lastOfSessions.delete(old.session);
     }
   }
 

@@ -61,6 +61,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   id: matching(/^[a-z][\w-]*$/),
   indeterminate: flag,
   inputMode: words,
+  list: matching(/^[a-z][\w-]*$/),
   max: cleaned,
   min: cleaned,
   open: flag,

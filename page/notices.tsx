@@ -10,6 +10,8 @@ const MAX_SHOWN = 4;
 export interface NoticeOptions {
   readonly kind?: string;
   readonly hint?: string | undefined;
+  /** Notices about the same thing can be removed together. */
+  readonly about?: string;
 }
 
 interface Shown {
@@ -17,6 +19,7 @@ interface Shown {
   readonly text: string;
   readonly kind: string;
   readonly hint: string | undefined;
+  readonly about: string | undefined;
 }
 
 export class Notices {
@@ -24,15 +27,20 @@ export class Notices {
   #lastId = 0;
 
   /** Shows a notice; the same one that is still shown is replaced. */
-  add(text: string, { kind = 'info', hint }: NoticeOptions = {}): void {
+  add(text: string, { kind = 'info', hint, about }: NoticeOptions = {}): void {
     this.#lastId += 1;
     const others = this.shown.value.filter((each) => each.text !== text || each.hint !== hint);
-    this.shown.value = [...others, { id: this.#lastId, text, kind, hint }].slice(-MAX_SHOWN);
+    this.shown.value = [...others, { id: this.#lastId, text, kind, hint, about }].slice(-MAX_SHOWN);
   }
 
   showError(error: unknown): void {
     const { message, hint } = error as { message?: string; hint?: string };
     this.add(message ?? 'The action failed', { kind: 'bad', hint });
+  }
+
+  removeAbout(about: string): void {
+    if (this.shown.peek().some((each) => each.about === about))
+      this.shown.value = this.shown.value.filter((each) => each.about !== about);
   }
 
   remove(id: number): void {

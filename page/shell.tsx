@@ -67,6 +67,10 @@ export function Shell(): JSX.Element {
   useEffect(() => {
     document.title = waiting === 0 ? 'Plugboard' : `(${waiting}) Plugboard`;
   }, [waiting]);
+  const isAnswering = waiting === 0 || current.name === 'questions';
+  useEffect(() => {
+    if (isAnswering) notices.removeAbout('questions');
+  }, [isAnswering]);
   useEffect(() => {
     document.body.classList.toggle('is-offline', store.isLost.value);
   }, [store.isLost.value]);

@@ -70,6 +70,10 @@ export class Store {
   /** Changes when the history was cleared or switched. */
   readonly historyVersion = signal(0);
   readonly calls = new CallLog();
+  /** Ids of calls that wait for an answer of the person. */
+  readonly waitingCalls: ReadonlySignal<ReadonlySet<string>> = computed(
+    () => new Set(this.questions.value.flatMap(({ call }) => (call === undefined ? [] : [call]))),
+  );
   readonly isLost: ReadonlySignal<boolean> = computed(() => this.link.value === 'lost');
 
   readonly #api: Api;

@@ -2,6 +2,8 @@
 
 import { replaceUnseen, withoutHidden } from '../src/policy/hidden-text.ts';
 
+const MAX_FOLDER_PARTS = 2;
+
 /** Returns a value as text without hidden characters, as defined in `src/policy/hidden-text.ts`. */
 export function plain(value: unknown): string {
   return withoutHidden(asText(value));
@@ -57,23 +59,24 @@ export function size(bytes: number): string {
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 }
 
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const EXACT_CLOCK = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-});
-const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+/** Returns the end of a folder's path, which tells folders apart. */
+export function folderName(path: string): string {
+  const parts = path.split(/[\\/]/).filter((part) => part !== '');
+  return parts.length <= MAX_FOLDER_PARTS ? path : `…/${parts.slice(-MAX_FOLDER_PARTS).join('/')}`;
+}
 
+/** Returns the local time of day. Not with Intl, whose first formatter takes longer than the rest of the page. */
 export function clockTime(at: number): string {
-  return CLOCK.format(at);
+  return new Date(at).toTimeString().slice(0, 8);
 }
 
 export function exactTime(at: number): string {
-  return EXACT_CLOCK.format(at);
+  return `${clockTime(at)}.${String(new Date(at).getMilliseconds()).padStart(3, '0')}`;
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sept', 'Oct', 'Nov', 'Dec'] as const;
+
 export function dayOf(at: number): string {
-  return DAY.format(at);
+  const date = new Date(at);
+  return `${date.getDate()} ${MONTHS[date.getMonth()]} ${date.getFullYear()}`;
 }

@@ -6,14 +6,15 @@ import { useEffect } from 'preact/hooks';
 import { apiPath } from '../api.ts';
 import type { CallDetail, CallReport } from '../api-types.ts';
 import { useApp } from '../app.ts';
+import { agentText, callStateOf } from '../call-state.ts';
 import { isObject } from '../form/json-schema.ts';
-import { outcomeOf } from '../states.ts';
 import { clockTime, count, dayOf, duration } from '../text.ts';
 import { Callout, CopyButton, ErrorCallout, Facts, Pill, Waiting } from '../ui/bits.tsx';
 import { Button } from '../ui/button.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { PlaceLink } from '../ui/place-link.tsx';
 import { ResultView } from '../ui/result.tsx';
+import { RunningLine } from './running-line.tsx';
 
 export function CallDetailView({ id }: { readonly id: string }): JSX.Element {
   const { api, store, router, notices } = useApp();
@@ -57,7 +58,7 @@ export function CallDetailView({ id }: { readonly id: string }): JSX.Element {
           <div class="detail-head">
             <div class="detail-title">
               <h2>{call.tool}</h2>
-              <Pill state={outcomeOf(live?.outcome ?? call.outcome)} />
+              <Pill state={callStateOf(store, { id: call.id, outcome: live?.outcome ?? call.outcome })} />
             </div>
             <div class="actions">
               {isRunning && (
@@ -89,7 +90,7 @@ export function CallDetailView({ id }: { readonly id: string }): JSX.Element {
             {call.result !== undefined ? (
               <ResultView result={call.result} name={call.tool} />
             ) : isRunning ? (
-              <Waiting>{runningText(live ?? call)}</Waiting>
+              <RunningLine call={live ?? call} />
             ) : (
               <p class="none">
                 {call.error === undefined ? 'Not kept: the history is off, or was cleared.' : 'None.'}
@@ -103,13 +104,6 @@ export function CallDetailView({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
-function runningText({ progress: given }: CallReport): string {
-  const { progress, total, message } = given ?? {};
-  const share =
-    progress === undefined ? '' : total ? ` ${Math.round((progress / total) * 100)} %` : ` ${progress}`;
-  return `Running …${share}${message === undefined ? '' : `, ${message}`}`;
-}
-
 function WhoAndWhere({ call }: { readonly call: CallReport }): JSX.Element {
   const { agent, client, profile, folder, rule, decision, tokens, code } = call;
   return (
@@ -121,7 +115,7 @@ function WhoAndWhere({ call }: { readonly call: CallReport }): JSX.Element {
             {call.server}
           </PlaceLink>,
         ],
-        ['Agent', agent === undefined ? undefined : `${agent.name} ${agent.version ?? ''}`],
+        ['Agent', agent === undefined ? undefined : agentText(agent)],
         ['Client', client],
         ['Profile', profile],
         ['Folder', folder],

@@ -3,14 +3,15 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { CallReport, Progress } from '../api-types.ts';
+import type { CallReport } from '../api-types.ts';
 import { useApp } from '../app.ts';
 import { keyOf } from '../call-log.ts';
+import { callStateOf, madeBy, progressOf, shareOf } from '../call-state.ts';
 import { useKept } from '../kept.ts';
-import { outcomeOf } from '../states.ts';
 import { dayOf, duration, exactTime, plural } from '../text.ts';
 import { Dot, Segments } from '../ui/bits.tsx';
 import { Columns, type Slice } from '../ui/charts.tsx';
+import { useNow } from '../ui/now.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
 import { CallDetailView } from './call-detail.tsx';
 import { type CallSearch, useCallSearch } from './call-search.ts';
@@ -68,7 +69,7 @@ export function CallsView(): JSX.Element {
               {countText(shown, store.calls.running.value, search)}
             </span>
           </div>
-          <Strip />
+          <Strip version={version} />
           <Controls
             filter={filter.value}
             agents={agents}
@@ -215,23 +216,13 @@ function longestOf(calls: readonly CallReport[]): number {
 }
 
 /** Calls of the last three minutes; moves with time, also without new calls. */
-function Strip(): JSX.Element {
+function Strip({ version }: { readonly version: number }): JSX.Element {
   const { store } = useApp();
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) now.value = Date.now();
-    }, SLICE_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(SLICE_MS);
+  const slices = useMemo(() => slicesOf(store.calls.all, Math.max(now, Date.now())), [now, version]);
   return (
     <div class="strip">
-      <Columns
-        slices={slicesOf(store.calls.all, now.value)}
-        width={900}
-        height={44}
-        label="Calls of the last three minutes"
-      />
+      <Columns slices={slices} width={900} height={44} label="Calls of the last three minutes" />
       <div class="strip-ends">
         <span>3 minutes ago</span>
         <span>now</span>
@@ -255,15 +246,11 @@ function slicesOf(calls: readonly CallReport[], now: number): readonly Slice[] {
 }
 
 function CallRow({ call, longest }: { readonly call: CallReport; readonly longest: number }): JSX.Element {
-  const { tone, label } = outcomeOf(call.outcome);
-  const { progress = 0, total = 0 } = call.progress ?? {};
-  const isUnknown = call.ms === undefined && total <= 0;
-  const share =
-    call.ms === undefined
-      ? total > 0
-        ? progress / total
-        : 0.3
-      : Math.max(0.008, Math.sqrt(call.ms / longest));
+  const { store } = useApp();
+  const { tone, label } = callStateOf(store, call);
+  const done = shareOf(call);
+  const isUnknown = call.ms === undefined && done === undefined;
+  const share = call.ms === undefined ? (done ?? 0.3) : Math.max(0.008, Math.sqrt(call.ms / longest));
   const isToday = Date.now() - call.at < 86_400_000 && dayOf(call.at) === dayOf(Date.now());
   return (
     <>
@@ -284,17 +271,9 @@ function CallRow({ call, longest }: { readonly call: CallReport; readonly longes
         <span class={isUnknown ? 'bar unknown' : 'bar'} data-tone={tone}>
           <span style={{ width: `${(Math.min(1, Math.max(0, share)) * 100).toFixed(1)}%` }} />
         </span>
-        <span>{call.ms === undefined ? progressText(call.progress) : duration(call.ms)}</span>
+        <span>{call.ms === undefined ? progressOf(call) : duration(call.ms)}</span>
       </span>
-      <span class="session">
-        {call.client ?? call.agent?.name ?? (call.ref === undefined ? call.session : 'this page')}
-      </span>
+      <span class="session">{madeBy(call) ?? (call.ref === undefined ? call.session : 'this page')}</span>
     </>
   );
-}
-
-function progressText(given: Progress | undefined): string {
-  const { progress, total = 0 } = given ?? {};
-  if (progress === undefined) return 'running';
-  return total > 0 ? `${Math.round((progress / total) * 100)} %` : String(progress);
 }

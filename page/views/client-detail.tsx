@@ -4,12 +4,15 @@ import type { JSX } from 'preact';
 import { apiPath } from '../api.ts';
 import type { Budget, CallReport, ClientReport } from '../api-types.ts';
 import { useApp } from '../app.ts';
-import { outcomeOf } from '../states.ts';
+import { keyOf } from '../call-log.ts';
+import { callStateOf } from '../call-state.ts';
 import type { Store } from '../store.ts';
 import { clockTime, count, dayOf, duration } from '../text.ts';
 import { Callout, Dot, Facts, Pill } from '../ui/bits.tsx';
 import { ConfirmButton } from '../ui/button.tsx';
 import { Share } from '../ui/charts.tsx';
+import { PlaceLink } from '../ui/place-link.tsx';
+import { AgentLines } from './agent-lines.tsx';
 
 const MAX_CALLS_SHOWN = 10;
 const MAX_SESSIONS_SHOWN = 50;
@@ -84,16 +87,7 @@ function Sessions({ name }: { readonly name: string }): JSX.Element {
   return (
     <div class="client-lines">
       {own.length === 0 && <p class="hint">No open session. Clients of 2026-07-28 over HTTP open none.</p>}
-      {own.slice(0, MAX_SESSIONS_SHOWN).map(({ session, agent, profile, folder }) => (
-        <div key={session} class="client-line">
-          <strong>{agent === undefined ? 'Unknown agent' : `${agent.name} ${agent.version ?? ''}`}</strong>
-          <span class="client-about">
-            {[folder, name === '' ? profile : undefined, `session ${session}`]
-              .filter((each) => each !== undefined)
-              .join(' · ')}
-          </span>
-        </div>
-      ))}
+      <AgentLines clients={own.slice(0, MAX_SESSIONS_SHOWN)} />
       {own.length > MAX_SESSIONS_SHOWN && <p class="hint">{`${own.length - MAX_SESSIONS_SHOWN} more`}</p>}
     </div>
   );
@@ -148,16 +142,16 @@ function LastCalls({ name }: { readonly name: string }): JSX.Element {
     <div class="client-lines">
       {own.length === 0 && <p class="hint">No calls yet.</p>}
       {own.map((call) => {
-        const { tone, label } = outcomeOf(call.outcome);
+        const { tone, label } = callStateOf(store, call);
         return (
-          <div key={call.id} class="client-line">
+          <PlaceLink key={keyOf(call)} class="client-line" to={['calls', keyOf(call)]}>
             <span class="client-time">{clockTime(call.at)}</span>
             <Dot tone={tone} />
             <strong>{call.tool}</strong>
             <span class="client-about">
-              {[call.server, label, duration(call.ms)].filter((each) => each !== '').join(' · ')}
+              {[call.server, label, duration(call.ms), call.agent?.name].filter(Boolean).join(' · ')}
             </span>
-          </div>
+          </PlaceLink>
         );
       })}
     </div>

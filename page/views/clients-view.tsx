@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx';
 import { moveInRows, Panes } from '../ui/panes.tsx';
 import { PlaceLink } from '../ui/place-link.tsx';
 import { ClientDetail } from './client-detail.tsx';
-import { ConnectAgent } from './connect-agent.tsx';
+import { CONNECTING_KEY, ConnectAgent } from './connect-agent.tsx';
 
 /** Sessions of earlier versions open and end without an event. */
 const REFRESH_MS = 5_000;
@@ -26,7 +26,7 @@ const BOTH_PANES = '(min-width: 900px)';
 export function ClientsView(): JSX.Element {
   const { store, router } = useApp();
   const filter = useKept('clients.filter', '');
-  const isConnecting = useKept('clients.connecting', false);
+  const isConnecting = useKept(CONNECTING_KEY, false);
   useEffect(() => {
     const refresh = (): void => void store.loadClients().catch(() => {});
     refresh();
@@ -154,6 +154,7 @@ interface ClientRowProps {
 }
 
 function ClientRow({ client, isSelected, isTabStop }: ClientRowProps): JSX.Element {
+  const { store } = useApp();
   const { name, profile, sessions, calls, failed, problem } = client;
   const { tone, label } =
     problem !== undefined
@@ -161,7 +162,11 @@ function ClientRow({ client, isSelected, isTabStop }: ClientRowProps): JSX.Eleme
       : sessions > 0
         ? ({ tone: 'good', label: plural(sessions, 'session') } as const)
         : ({ tone: 'calm', label: 'not connected' } as const);
+  const agents = store.connectedClients.value
+    .filter((each) => (each.client ?? UNNAMED) === name && each.agent !== undefined)
+    .map(({ agent }) => agent?.name);
   const meta = [
+    ...new Set(agents),
     profile ?? 'all servers',
     ...(calls > 0 ? [`${plural(calls, 'call')}${failed > 0 ? `, ${failed} failed` : ''}`] : []),
   ];

@@ -26,6 +26,9 @@ const WAYS = [
   ['remote', 'over HTTP, with a token'],
 ] as const;
 
+/** Key of the state whether the dialog is open, for other views that open it. */
+export const CONNECTING_KEY = 'clients.connecting';
+
 export function ConnectAgent({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const { api, store, notices } = useApp();
   const way = useSignal<'local' | 'remote'>('local');

@@ -42,6 +42,7 @@ export function ImportAgents(): JSX.Element | null {
       .filter(({ name, action }) => action === 'add' && !left.value.has(keyOf(agent.id, name)))
       .map(({ name }) => ({ agent: agent.id, name })),
   );
+  const hasImportable = found.some(({ servers }) => servers.some(({ action }) => action === 'add'));
   const take = async (): Promise<void> => {
     error.value = undefined;
     try {
@@ -61,7 +62,7 @@ export function ImportAgents(): JSX.Element | null {
         Import their servers to run and approve them in one place. Nothing is changed in the files of an
         agent.
       </p>
-      {found.length === 0 && <p class="none">No agent was found.</p>}
+      {found.length === 0 && <p class="none">No agent with servers was found on this machine.</p>}
       {found.map((agent) => (
         <div key={agent.id} class="import-agent">
           <p>
@@ -96,11 +97,13 @@ export function ImportAgents(): JSX.Element | null {
       <div role="alert">
         <ErrorCallout error={error.value} />
       </div>
-      <div class="actions">
-        <Button kind="primary" disabled={chosen.length === 0} onPress={take}>
-          {chosen.length === 0 ? 'Nothing to import' : `Import ${plural(chosen.length, 'server')}`}
-        </Button>
-      </div>
+      {hasImportable && (
+        <div class="actions">
+          <Button kind="primary" disabled={chosen.length === 0} onPress={take}>
+            {chosen.length === 0 ? 'Nothing selected' : `Import ${plural(chosen.length, 'server')}`}
+          </Button>
+        </div>
+      )}
     </section>
   );
 }

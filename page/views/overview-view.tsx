@@ -1,18 +1,20 @@
 /** The overview: everything that needs a person, the agents and calls of this moment, and all servers at a glance. */
 
 import type { ComponentChildren, JSX } from 'preact';
-import type { CallReport, ConnectedClient, Question, ServerReport } from '../api-types.ts';
+import type { CallReport, Question, ServerReport } from '../api-types.ts';
 import { useApp } from '../app.ts';
 import { keyOf } from '../call-log.ts';
-import { GROUP_LABELS, GROUPS, groupOf, outcomeOf, statusOf } from '../states.ts';
+import { callStateOf, madeBy, progressOf } from '../call-state.ts';
+import { GROUP_LABELS, GROUPS, groupOf, statusOf } from '../states.ts';
 import type { Store } from '../store.ts';
-import { clockTime, duration, plural } from '../text.ts';
+import { clockTime, duration, folderName, plural } from '../text.ts';
 import { Dot } from '../ui/bits.tsx';
 import { moveInRows } from '../ui/panes.tsx';
 import { PlaceLink } from '../ui/place-link.tsx';
-import { ImportAgents } from './import-agents.tsx';
+import { AgentLines } from './agent-lines.tsx';
 import { ServerIcon } from './server-icon.tsx';
 import { Figures } from './servers-view.tsx';
+import { Welcome } from './welcome.tsx';
 
 const MAX_LINES = 6;
 const MAX_CALLS = 9;
@@ -30,8 +32,8 @@ export function OverviewView(): JSX.Element {
       <div class="overview-grid">
         {isFirstRun(store) && <Welcome />}
         <NeedsYou />
-        <CallsNow />
         <Agents />
+        <CallsNow />
         <AllServers />
       </div>
     </div>
@@ -43,25 +45,9 @@ function isFirstRun({ loaded, servers }: Store): boolean {
   return loaded.value && servers.value.every(({ scope }) => scope === 'code');
 }
 
-function Welcome(): JSX.Element {
-  return (
-    <>
-      <section class="card wide welcome-card">
-        <h2>Welcome to Plugboard</h2>
-        <p>
-          Plugboard runs the MCP servers of all your agents in one place. Import the servers that you have, or{' '}
-          <PlaceLink to={['servers']}>add one</PlaceLink>, then{' '}
-          <PlaceLink to={['clients']}>connect an agent</PlaceLink>.
-        </p>
-      </section>
-      <ImportAgents />
-    </>
-  );
-}
-
 function Card(props: {
   readonly title: string;
-  readonly shape?: 'wide' | 'tall';
+  readonly shape?: 'wide';
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
@@ -79,15 +65,16 @@ function NeedsYou(): JSX.Element {
   const problems = store.problems.value;
   const isCalm = questions.length + servers.length + problems.length === 0;
   return (
-    <Card title="Needs you">
+    <Card title="Needs you" shape="wide">
       {isCalm && <p class="calm-line">{store.loaded.value ? '✓ Nothing waits for you.' : 'Loading …'}</p>}
-      <ul class="lines">
+      <ul class="lines columns">
         {questions.slice(0, MAX_LINES).map((question) => (
           <li key={question.id}>
             <PlaceLink class="line urgent-line" to={['questions']}>
               <Dot tone={question.destructive === true ? 'bad' : 'warn'} />
               <strong>{questionText(question)}</strong>
-              <span>{askerText(question)}</span>
+              <span title={question.folder}>{askerText(question)}</span>
+              <span class="line-end">Decide ›</span>
             </PlaceLink>
           </li>
         ))}
@@ -126,8 +113,11 @@ function questionText({ kind, tool, server }: Question): string {
   return kind === 'approval' ? `Allow ${tool} of ${server}?` : `${server} asks a question`;
 }
 
-function askerText({ agent, client, folder }: Question): string {
-  return [agent?.name ?? client, folder].filter((part) => part !== undefined).join(' · ');
+function askerText(question: Question): string {
+  const { folder } = question;
+  return [madeBy(question), folder === undefined ? undefined : folderName(folder)]
+    .filter((part) => part !== undefined)
+    .join(' · ');
 }
 
 function serverReason({ status, next, error, held = 0 }: ServerReport): string {
@@ -138,45 +128,20 @@ function serverReason({ status, next, error, held = 0 }: ServerReport): string {
 function Agents(): JSX.Element {
   const { store } = useApp();
   const connected = store.connectedClients.value;
-  void store.calls.version.value;
   return (
-    <Card title="Agents">
+    <Card title="Agents" shape="wide">
       {connected.length === 0 && (
-        <p class="none">{store.clientsLoaded.value ? 'No agent is connected.' : 'Loading …'}</p>
+        <p class="none">
+          {store.clientsLoaded.value ? 'No agent is connected. ' : 'Loading …'}
+          {store.clientsLoaded.value && <PlaceLink to={['clients']}>Connect one</PlaceLink>}
+        </p>
       )}
-      <ul class="lines">
-        {connected.slice(0, MAX_LINES).map((client) => (
-          <li key={client.session}>
-            <PlaceLink
-              class="line"
-              to={client.client === undefined ? ['clients'] : ['clients', client.client]}
-            >
-              <Dot tone="good" />
-              <strong>{agentText(client)}</strong>
-              <span>{client.folder ?? client.profile ?? ''}</span>
-              <span class="line-end">{currentCall(store, client)}</span>
-            </PlaceLink>
-          </li>
-        ))}
-        {connected.length > MAX_LINES && (
-          <li>
-            <PlaceLink class="line" to={['clients']}>{`${connected.length - MAX_LINES} more`}</PlaceLink>
-          </li>
-        )}
-      </ul>
+      <AgentLines clients={connected.slice(0, MAX_LINES)} />
+      {connected.length > MAX_LINES && (
+        <PlaceLink class="line" to={['clients']}>{`${connected.length - MAX_LINES} more`}</PlaceLink>
+      )}
     </Card>
   );
-}
-
-function agentText({ agent, client, session }: ConnectedClient): string {
-  return agent === undefined ? (client ?? `session ${session}`) : `${agent.name} ${agent.version ?? ''}`;
-}
-
-/** Names the tool that a session calls now. */
-function currentCall({ calls }: Store, { session }: ConnectedClient): string {
-  if (calls.running.value === 0) return '';
-  const call = calls.all.findLast((each) => each.outcome === undefined && each.session === session);
-  return call === undefined ? '' : `calls ${call.tool}`;
 }
 
 function CallsNow(): JSX.Element {
@@ -190,17 +155,19 @@ function CallsNow(): JSX.Element {
     if (call?.outcome !== undefined) ended.push(call);
   }
   return (
-    <Card title={running.length === 0 ? 'Last calls' : 'Calls now'} shape="tall">
+    <Card title={running.length === 0 ? 'Last calls' : 'Calls now'}>
       {all.length === 0 && <p class="none">No calls yet.</p>}
       <ul class="lines">
         {[...running.reverse(), ...ended].map((call) => (
           <li key={keyOf(call)}>
             <PlaceLink class="line" to={['calls', keyOf(call)]}>
-              <Dot tone={outcomeOf(call.outcome).tone} />
+              <Dot tone={callStateOf(store, call).tone} />
               <strong>{call.tool}</strong>
-              <span>{[call.server, call.agent?.name ?? call.client].filter(Boolean).join(' · ')}</span>
+              <span>{[call.server, madeBy(call)].filter(Boolean).join(' · ')}</span>
               <span class="line-end">
-                {call.ms === undefined ? 'running' : `${duration(call.ms)}, ${clockTime(call.at)}`}
+                {call.ms === undefined
+                  ? progressOf(call) || callStateOf(store, call).label
+                  : `${duration(call.ms)}, ${clockTime(call.at)}`}
               </span>
             </PlaceLink>
           </li>
@@ -215,7 +182,7 @@ function AllServers(): JSX.Element {
   const servers = store.servers.value;
   const sorted = GROUPS.flatMap((group) => servers.filter((server) => groupOf(server) === group));
   return (
-    <Card title="Servers" shape="wide">
+    <Card title="Servers">
       {servers.length === 0 && (
         <div class="welcome">
           <p>{store.loaded.value ? 'No server is configured yet.' : 'Loading …'}</p>

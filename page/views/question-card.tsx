@@ -2,16 +2,18 @@
 
 import { useSignal } from '@preact/signals';
 import { Component, type ComponentChildren, type JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { ApiError, apiPath } from '../api.ts';
 import type { Question } from '../api-types.ts';
 import { type App, useApp } from '../app.ts';
+import { agentText, ownClientOf } from '../call-state.ts';
 import { FormState } from '../form/form-state.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
 import { cut, plain, plural } from '../text.ts';
 import { ErrorCallout, openUrl, Tag } from '../ui/bits.tsx';
 import { Button } from '../ui/button.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
+import { useNow } from '../ui/now.ts';
 import { RuleEditor } from '../ui/rule-editor.tsx';
 import { Bounded, Quotation } from '../ui/said.tsx';
 
@@ -84,13 +86,14 @@ export function QuestionCard({ question }: { readonly question: Question }): JSX
 /** Who made the call that the question is about, and from which folder. */
 function Asker({ question }: { readonly question: Question }): JSX.Element | null {
   const { agent, client, profile, folder } = question;
-  const who = agent === undefined ? client : `${agent.name} ${agent.version ?? ''}`.trim();
+  const who = agent === undefined ? client : agentText(agent);
+  const ownClient = ownClientOf(question);
   if (who === undefined && folder === undefined) return null;
   return (
     <p class="asker">
       <strong>{cut(plain(who ?? 'An agent'), MAX_NAME_CHARS)}</strong>
-      {client !== undefined && agent !== undefined && (
-        <span>{` as ${cut(plain(client), MAX_NAME_CHARS)}`}</span>
+      {ownClient !== undefined && agent !== undefined && (
+        <span>{` as ${cut(plain(ownClient), MAX_NAME_CHARS)}`}</span>
       )}
       {profile !== undefined && <span>{` · profile ${cut(plain(profile), MAX_NAME_CHARS)}`}</span>}
       {folder !== undefined && (
@@ -128,14 +131,7 @@ class CardBoundary extends Component<
 }
 
 function TimeLeft({ until }: { readonly until: number }): JSX.Element {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) now.value = Date.now();
-    }, 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.round((until - now.value) / 1_000));
+  const seconds = Math.max(0, Math.round((until - useNow(1_000)) / 1_000));
   return (
     <span class="left">{`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`}</span>
   );

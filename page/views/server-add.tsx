@@ -52,6 +52,9 @@ const EMPTY: Typed = {
   entry: '',
 };
 
+/** Key of the state whether the dialog is open, for other views that open it. */
+export const ADDING_KEY = 'servers.adding';
+
 export function ServerAdd({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const { api, store, notices, router, drafts } = useApp();
   const typed = useSignal<Typed>({ ...EMPTY, ...(drafts.load(DRAFT) as Partial<Typed> | undefined) });

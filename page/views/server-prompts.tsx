@@ -2,28 +2,23 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { apiPath } from '../api.ts';
 import type { ContentBlock } from '../api-types.ts';
 import { useApp } from '../app.ts';
-import { FormState } from '../form/form-state.ts';
-import { SchemaForm } from '../form/schema-form.tsx';
+import { isObject } from '../form/json-schema.ts';
 import { plain, plural } from '../text.ts';
 import { CopyButton, ErrorCallout } from '../ui/bits.tsx';
 import { Button } from '../ui/button.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { ContentView } from '../ui/result.tsx';
+import { type Argument, ArgumentFields, type ArgumentValues, missingIn } from './argument-fields.tsx';
 
 interface Prompt {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
-  readonly arguments?: readonly {
-    readonly name: string;
-    readonly title?: string;
-    readonly description?: string;
-    readonly required?: boolean;
-  }[];
+  readonly arguments?: readonly Argument[];
 }
 
 interface PromptResult {
@@ -70,25 +65,21 @@ interface PromptCardProps {
 
 function PromptCard({ id, server, prompt }: PromptCardProps): JSX.Element {
   const { api, drafts } = useApp();
+  const { arguments: args = [] } = prompt;
   const result = useSignal<PromptResult | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const draft = `prompt:${server}:${prompt.name}`;
-  const form = useMemo(
-    () =>
-      new FormState(schemaOf(prompt), {
-        id,
-        draft: drafts.load(draft),
-        onChange: (next) => drafts.save(draft, next),
-      }),
-    [JSON.stringify(prompt)],
-  );
+  const values = useSignal<ArgumentValues>(textsIn(drafts.load(draft)));
+  const missing = useSignal<ReadonlySet<string>>(new Set());
+  useEffect(() => drafts.save(draft, values.value), [values.value]);
   const get = async (): Promise<void> => {
-    const { value, problems } = form.check();
     error.value = undefined;
-    if (problems.length > 0) return;
+    missing.value = missingIn(id, args, values.value);
+    if (missing.value.size > 0) return;
     try {
       const path = apiPath('servers', server, 'prompts', 'get');
-      result.value = await api.send<PromptResult>('POST', path, { name: prompt.name, arguments: value });
+      const given = Object.fromEntries(Object.entries(values.value).filter(([, value]) => value !== ''));
+      result.value = await api.send<PromptResult>('POST', path, { name: prompt.name, arguments: given });
     } catch (failure) {
       error.value = failure;
     }
@@ -97,7 +88,14 @@ function PromptCard({ id, server, prompt }: PromptCardProps): JSX.Element {
     <div class="card prompt">
       <strong>{prompt.title ?? prompt.name}</strong>
       {prompt.description !== undefined && <Markdown class="hint" text={prompt.description} />}
-      {(prompt.arguments ?? []).length > 0 && <SchemaForm form={form} />}
+      <ArgumentFields
+        id={id}
+        server={server}
+        of={{ prompt: prompt.name }}
+        args={args}
+        values={values}
+        missing={missing.value}
+      />
       <div role="alert">
         <ErrorCallout error={error.value} />
       </div>
@@ -121,15 +119,10 @@ function PromptCard({ id, server, prompt }: PromptCardProps): JSX.Element {
   );
 }
 
-/** Arguments of prompts are texts. */
-function schemaOf({ arguments: args = [] }: Prompt): object {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      args.map(({ name, title, description }) => [name, { type: 'string', title, description }]),
-    ),
-    required: args.filter(({ required }) => required === true).map(({ name }) => name),
-  };
+/** Reads a draft; one of another form is dropped. */
+function textsIn(draft: unknown): ArgumentValues {
+  const isTexts = isObject(draft) && Object.values(draft).every((value) => typeof value === 'string');
+  return isTexts ? (draft as ArgumentValues) : {};
 }
 
 function textOfPrompt(result: PromptResult | undefined): string {

@@ -6,9 +6,10 @@ import { useEffect } from 'preact/hooks';
 import { apiPath } from '../api.ts';
 import { useApp } from '../app.ts';
 import { oneLine, plural } from '../text.ts';
-import { ErrorCallout, Labelled } from '../ui/bits.tsx';
+import { ErrorCallout } from '../ui/bits.tsx';
 import { Button } from '../ui/button.tsx';
 import { ResourceContent } from '../ui/result.tsx';
+import { ArgumentFields, type ArgumentValues } from './argument-fields.tsx';
 
 const MAX_SHOWN = 200;
 
@@ -127,8 +128,14 @@ export function ServerResources({
       {templates.length > 0 && (
         <>
           <h3 class="later">{plural(templates.length, 'template')}</h3>
-          {templates.slice(0, MAX_SHOWN).map((template) => (
-            <TemplateForm key={template.uriTemplate} template={template} onRead={read} />
+          {templates.slice(0, MAX_SHOWN).map((template, at) => (
+            <TemplateForm
+              key={template.uriTemplate}
+              id={`template-${at}`}
+              server={name}
+              template={template}
+              onRead={read}
+            />
           ))}
         </>
       )}
@@ -136,16 +143,21 @@ export function ServerResources({
   );
 }
 
+/** Every variable of a template may be empty. */
+const NONE_MISSING: ReadonlySet<string> = new Set();
+
 interface TemplateFormProps {
+  readonly id: string;
+  readonly server: string;
   readonly template: Template;
   readonly onRead: (uri: string) => Promise<void>;
 }
 
 /** Fills the variables of a template; simple expressions only, others are typed as a whole address. */
-function TemplateForm({ template, onRead }: TemplateFormProps): JSX.Element {
+function TemplateForm({ id, server, template, onRead }: TemplateFormProps): JSX.Element {
   const { uriTemplate } = template;
   const names = [...uriTemplate.matchAll(/\{([\w.]+)\}/g)].map(([, each]) => each ?? '');
-  const values = useSignal<Readonly<Record<string, string>>>({});
+  const values = useSignal<ArgumentValues>({});
   const uri = uriTemplate.replace(/\{([\w.]+)\}/g, (_, each: string) =>
     encodeURIComponent(values.value[each] ?? ''),
   );
@@ -154,22 +166,14 @@ function TemplateForm({ template, onRead }: TemplateFormProps): JSX.Element {
       <strong>{template.title ?? template.name}</strong>
       <code>{uriTemplate}</code>
       {template.description !== undefined && <p class="hint">{oneLine(template.description, 200)}</p>}
-      {names.map((each, at) => {
-        const id = `template-${at}-${each.replaceAll(/\W/g, '')}`;
-        return (
-          <Labelled key={each} id={id} label={each}>
-            <input
-              id={id}
-              type="text"
-              spellcheck={false}
-              value={values.value[each] ?? ''}
-              onInput={(event) => {
-                values.value = { ...values.value, [each]: event.currentTarget.value };
-              }}
-            />
-          </Labelled>
-        );
-      })}
+      <ArgumentFields
+        id={id}
+        server={server}
+        of={{ template: uriTemplate }}
+        args={names.map((name) => ({ name }))}
+        values={values}
+        missing={NONE_MISSING}
+      />
       <div class="actions">
         <Button onPress={() => onRead(uri)}>Read</Button>
       </div>

@@ -12,7 +12,7 @@ import { Button } from '../ui/button.tsx';
 import { Bars, Share } from '../ui/charts.tsx';
 import { moveInRows, Panes } from '../ui/panes.tsx';
 import { PlaceLink } from '../ui/place-link.tsx';
-import { ServerAdd } from './server-add.tsx';
+import { ADDING_KEY, ServerAdd } from './server-add.tsx';
 import { ServerDetail } from './server-detail.tsx';
 import { ServerIcon } from './server-icon.tsx';
 
@@ -23,7 +23,7 @@ const MIN_FILTERED = 9;
 
 export function ServersView(): JSX.Element {
   const { store, router } = useApp();
-  const isAdding = useKept('servers.adding', false);
+  const isAdding = useKept(ADDING_KEY, false);
   const filter = useKept('servers.filter', '');
   const servers = store.servers.value;
   const [, place] = router.place.value;

@@ -5,14 +5,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { CallResult, ToolReport } from '../api-types.ts';
 import { useApp } from '../app.ts';
 import { SchemaForm } from '../form/schema-form.tsx';
-import type { Store } from '../store.ts';
 import { duration } from '../text.ts';
 import type { ToolTry } from '../tool-tries.ts';
-import { Callout, Pill, Tag, Waiting } from '../ui/bits.tsx';
+import { Callout, Pill, Tag } from '../ui/bits.tsx';
 import { Button } from '../ui/button.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { ResultView } from '../ui/result.tsx';
+import { RunningLine } from './running-line.tsx';
 
 const HINTS = [
   ['readOnlyHint', 'read-only', 'good'],
@@ -135,7 +135,7 @@ function AnswerView({
               </>
             )}
           </h3>
-          {answer.state === 'running' && <RunningLine callRef={answer.ref} />}
+          {answer.state === 'running' && <RunOf callRef={answer.ref} />}
           {answer.state === 'cancelled' && <Callout kind="warn">The call was cancelled.</Callout>}
           {answer.state === 'failed' && (
             <Callout kind="bad" hint={answer.hint}>
@@ -177,24 +177,10 @@ export function Mismatch({ result }: { readonly result: CallResult }): JSX.Eleme
   );
 }
 
-function RunningLine({ callRef }: { readonly callRef: string }): JSX.Element {
+/** The running call of this page with this ref. */
+function RunOf({ callRef }: { readonly callRef: string }): JSX.Element {
   const { store } = useApp();
-  return <Waiting>{progressOf(store, callRef)}</Waiting>;
-}
-
-/** Returns the progress of the call with this ref. */
-function progressOf(store: Store, ref: string): string {
   // Read, so that every change of a call is rendered.
   void store.calls.version.value;
-  const call = store.calls.withRef(ref);
-  if (call !== undefined && store.questions.value.some((question) => question.call === call.id))
-    return 'Waiting for your answer under Questions …';
-  const { progress, total, message } = call?.progress ?? {};
-  const share =
-    progress === undefined
-      ? ''
-      : total === undefined
-        ? ` ${progress}`
-        : ` ${Math.round((progress / total) * 100)} %`;
-  return `Running …${share}${message === undefined ? '' : `, ${message}`}`;
+  return <RunningLine call={store.calls.withRef(callRef)} />;
 }

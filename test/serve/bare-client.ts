@@ -86,8 +86,8 @@ export async function legacySession(
   version = '2025-11-25',
   capabilities: Record<string, unknown> = {},
   headers: Record<string, string> = {},
+  clientInfo: { readonly name: string; readonly version: string } = { name: 'bare', version: '1' },
 ): Promise<Record<string, string>> {
-  const clientInfo = { name: 'bare', version: '1' };
   const params = { protocolVersion: version, capabilities, clientInfo };
   const answer = await post(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, headers);
   const session = {
