@@ -34,7 +34,14 @@ export function ServerLog({ name }: { readonly name: string }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const lastId = useRef(0);
+  /** Measured before new lines are rendered: the event of a scroll may come after them. */
+  const measure = (): void => {
+    if (box.current === null) return;
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < AT_END_PX;
+  };
   const add = (more: readonly LogLine[]): void => {
+    measure();
     const kept = more.map((line) => {
       lastId.current += 1;
       return { ...line, id: lastId.current };
@@ -100,8 +107,8 @@ export function ServerLog({ name }: { readonly name: string }): JSX.Element {
         tabIndex={0}
         role="log"
         aria-label={`Log of ${name}`}
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          isAtEnd.current = scrollHeight - scrollTop - clientHeight < AT_END_PX;
+        onScroll={() => {
+          measure();
           if (isAtEnd.current) unread.value = 0;
         }}
       >
