@@ -3,6 +3,11 @@
 import type { Agent, CallReport } from './api-types.ts';
 import { outcomeOf, type Shown } from './states.ts';
 import type { Store } from './store.ts';
+import { cut, plain } from './text.ts';
+
+const MAX_NAME_CHARS = 80;
+const MAX_VERSION_CHARS = 30;
+const MAX_MESSAGE_CHARS = 300;
 
 const WAITING: Shown = { tone: 'warn', label: 'waits for you' };
 
@@ -30,9 +35,8 @@ export function shareOf({ progress: given }: Pick<CallReport, 'progress'>): numb
 
 /** Describes a running call with its progress and the server's text about it. */
 export function runningText(call: Pick<CallReport, 'progress'> | undefined): string {
-  const text = [progressOf(call ?? {}), call?.progress?.message ?? '']
-    .filter((part) => part !== '')
-    .join(', ');
+  const message = cut(plain(call?.progress?.message), MAX_MESSAGE_CHARS);
+  const text = [progressOf(call ?? {}), message].filter((part) => part !== '').join(', ');
   return text === '' ? 'Running …' : `Running … ${text}`;
 }
 
@@ -46,7 +50,7 @@ interface Made {
 
 /** Names the agent, else the client; undefined if both are unknown. */
 export function madeBy({ agent, client }: Made): string | undefined {
-  return agent?.name ?? client;
+  return agent === undefined ? client : cut(plain(agent.name), MAX_NAME_CHARS);
 }
 
 /** Returns the name of the client, if it adds to that of its agent. */
@@ -54,6 +58,7 @@ export function ownClientOf({ client }: Made): string | undefined {
   return client === LOCAL_CLIENT ? undefined : client;
 }
 
+/** Agents choose their name and version themselves. */
 export function agentText({ name, version = '' }: Agent): string {
-  return `${name} ${version}`.trim();
+  return `${cut(plain(name), MAX_NAME_CHARS)} ${cut(plain(version), MAX_VERSION_CHARS)}`.trim();
 }

@@ -59,7 +59,7 @@ export function size(bytes: number): string {
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 }
 
-/** Returns the end of a folder's path, which tells folders apart. */
+/** Returns the end of a folder's path, which distinguishes folders. */
 export function folderName(path: string): string {
   const parts = path.split(/[\\/]/).filter((part) => part !== '');
   return parts.length <= MAX_FOLDER_PARTS ? path : `…/${parts.slice(-MAX_FOLDER_PARTS).join('/')}`;

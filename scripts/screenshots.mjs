@@ -213,6 +213,7 @@ async function openWorld() {
             { calls: 4, per: 'day', server: 'github', tool: 'search_*' },
           ],
         },
+        builder: { budgets: [{ calls: 500, per: 'day' }] },
         reader: { tools: ['*__read_*', '*__list_*'] },
       },
       clients: { ci: { claims: { sub: 'repo:acme/app' }, profile: 'reader' } },
@@ -228,31 +229,12 @@ async function openWorld() {
   });
   await host.ready();
   const gateway = await serveHttp(host, { port: 0, tokensOf: home, manage: { token: TOKEN } });
-  await connectAgents(gateway.url, home);
-  const session = host.session({ approvals: 'client' });
-  const names = host
-    .tools()
-    .map(({ name }) => name)
-    .filter((name) => !/migrate|sign_up|merge/.test(name));
-  for (let made = 0; made < 90; made += 1) {
-    const name = names[(made * 7 + (made % 3)) % names.length];
-    const args = {
-      path: 'a',
-      content: 'b',
-      pattern: '*',
-      repository: 'a/b',
-      title: 't',
-      query: 'q',
-      sql: 'select 1',
-      url: 'https://example.com',
-    };
-    const call = session.call(name, args).catch(() => {});
-    if (made % 3 === 0) await call;
-  }
+  const agents = await connectAgents(gateway.url, home);
+  await makeCalls(agents);
   return {
     url: `${gateway.page}#token=${TOKEN}`,
     home,
-    host,
+    agents,
     async close() {
       await gateway.close();
       await host.close();
@@ -262,13 +244,14 @@ async function openWorld() {
   };
 }
 
-/** Agents with tokens of their own, two of them connected. */
+/** Three connected agents with tokens of their own, and one that is away; returns how each calls a tool. */
 async function connectAgents(url, home) {
-  const agents = [
-    ['codex-ci', 'reader', 'codex-mcp-client', '0.58.0', []],
-    ['claude-laptop', 'reviewer', 'claude-code', '2.1.4', ['github__search_code', 'github__list_issues']],
-  ];
-  for (const [client, profile, name, version, tools] of agents) {
+  const agents = {};
+  for (const [client, profile, name, version] of [
+    ['claude-laptop', 'reviewer', 'claude-code', '2.1.197'],
+    ['codex-desk', 'builder', 'codex', '0.166.0'],
+    ['opencode-desk', 'builder', 'opencode', '1.18.33'],
+  ]) {
     const { token } = await addToken(homeAt(home), client, { now: Date.now(), profile });
     const post = (body, more = {}) =>
       fetch(url, {
@@ -284,20 +267,47 @@ async function connectAgents(url, home) {
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version } };
     const { headers } = await post({ id: 0, method: 'initialize', params });
     const session = { 'mcp-session-id': headers.get('mcp-session-id') };
-    for (let id = 1; id <= 4 * tools.length; id += 1) {
-      const args = { query: 'retry', repository: 'plugboard/plugboard' };
-      const call = { name: tools[id % tools.length], arguments: args };
-      await post({ id, method: 'tools/call', params: call }, session).then((answer) => answer.text());
-    }
+    let id = 0;
+    agents[name] = async (tool, args) => {
+      id += 1;
+      const params = { name: tool, arguments: args };
+      const answer = await post({ id, method: 'tools/call', params }, session);
+      return answer.text();
+    };
   }
-  await addToken(homeAt(home), 'opencode-desk', { now: Date.now(), profile: 'reader' });
+  await addToken(homeAt(home), 'nightly-ci', { now: Date.now(), profile: 'reader' });
+  return agents;
+}
+
+const WORK = [
+  ['claude-code', 'github__list_issues', { repository: 'acme/shop', state: 'open' }],
+  ['claude-code', 'files__read_file', { path: 'docs/checkout.md' }],
+  ['codex', 'postgres__query', { sql: 'select count(*) from orders where paid is null' }],
+  ['opencode', 'browser__open_page', { url: 'https://shop.example/checkout' }],
+  ['claude-code', 'github__search_code', { query: 'retryAfter' }],
+  ['codex', 'files__search_files', { pattern: 'src/**/*.sql' }],
+  ['opencode', 'browser__screenshot', { full: true }],
+  ['codex', 'postgres__list_tables', {}],
+  ['codex', 'files__write_file', { path: 'migrations/0042_paid.sql', content: 'alter table orders …' }],
+  ['claude-code', 'github__create_issue', { repository: 'acme/shop', title: 'Orders without a payment' }],
+];
+const ROUNDS = 5;
+
+/** Calls one after the other with pauses, so that the timeline has a shape. */
+async function makeCalls(agents) {
+  for (let made = 0; made < WORK.length * ROUNDS; made += 1) {
+    const [agent, tool, args] = WORK[(made * 3) % WORK.length];
+    await agents[agent](tool, args);
+    await later(40 + ((made * 97) % 260));
+  }
 }
 
 /** Gives the page something to show, and says when it is shown. */
 const views = {
   overview: async (page) => {
     await page.waitForSelector('.urgent-line');
-    await page.waitForSelector('.card .line:has-text("claude-code")');
+    await page.waitForSelector('.agent-line:has-text("waits for you")');
+    await page.waitForSelector('.agent-line .bar');
   },
   servers: async (page) => {
     await page.keyboard.press('1');
@@ -318,7 +328,7 @@ const views = {
     await page.fill('.search', 'open issues of a repository');
     await page.waitForSelector('.reason');
     await page.click('.row:has-text("list_issues")');
-    await page.fill('.form input', 'plugboard/plugboard');
+    await page.fill('.form input', 'acme/shop');
     await page.click('button:text("Run")');
     await page.waitForSelector('.result table');
   },
@@ -330,7 +340,7 @@ const views = {
   },
   call: async (page) => {
     await page.keyboard.press('3');
-    await page.click('.row:has-text("list_issues")');
+    await page.click('.row:has-text("list_issues"):has-text("claude-code")');
     await page.waitForSelector('.call-detail .result table');
   },
   questions: async (page) => {
@@ -380,18 +390,18 @@ const browser = await chromium.launch({
 });
 try {
   await mkdir(out, { recursive: true });
-  const api = (path, body) =>
-    fetch(new URL(path, world.url), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }).catch(() => {});
-  void api('/api/call', { name: 'mcp__postgres__migrate' });
-  void api('/api/call', {
-    name: 'mcp__github__merge_pull_request',
-    arguments: { repository: 'plugboard/plugboard', number: 413 },
-  });
-  void api('/api/call', { name: 'mcp__browser__sign_up' });
+  // Questions come to the page while one is open.
+  const attending = await browser.newPage();
+  await attending.goto(world.url);
+  await attending.waitForSelector('.live[data-tone=good]');
+  const { 'claude-code': claude, codex, opencode } = world.agents;
+  for (const call of [
+    codex('postgres__migrate', {}),
+    claude('github__merge_pull_request', { repository: 'acme/shop', number: 413 }),
+    opencode('browser__sign_up', {}),
+  ])
+    call.catch(() => {});
+  await attending.waitForFunction(() => document.title.startsWith('(2)'));
   for (const [name, colorScheme, viewport] of pictures()) {
     const page = await browser.newPage({ colorScheme, viewport });
     // The window of a login stays unopened: it would be finished before its picture is taken.

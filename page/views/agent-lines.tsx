@@ -65,7 +65,7 @@ function AgentCall({ call }: { readonly call: CallReport }): JSX.Element {
   const isRunning = call.outcome === undefined;
   const now = useNow(isRunning ? TICK_MS : 0);
   const { tone, label } = callStateOf(store, call);
-  const isWaiting = isRunning && tone === 'warn';
+  const isWaiting = isRunning && store.waitingCalls.value.has(call.id);
   const share = shareOf(call);
   return (
     <PlaceLink class="agent-call" to={isWaiting ? ['questions'] : ['calls', keyOf(call)]}>

@@ -248,6 +248,7 @@ function slicesOf(calls: readonly CallReport[], now: number): readonly Slice[] {
 function CallRow({ call, longest }: { readonly call: CallReport; readonly longest: number }): JSX.Element {
   const { store } = useApp();
   const { tone, label } = callStateOf(store, call);
+  const isWaiting = store.waitingCalls.value.has(call.id);
   const done = shareOf(call);
   const isUnknown = call.ms === undefined && done === undefined;
   const share = call.ms === undefined ? (done ?? 0.3) : Math.max(0.008, Math.sqrt(call.ms / longest));
@@ -268,9 +269,13 @@ function CallRow({ call, longest }: { readonly call: CallReport; readonly longes
         <span>{call.server}</span>
       </span>
       <span class="took">
-        <span class={isUnknown ? 'bar unknown' : 'bar'} data-tone={tone}>
-          <span style={{ width: `${(Math.min(1, Math.max(0, share)) * 100).toFixed(1)}%` }} />
-        </span>
+        {isWaiting ? (
+          <span />
+        ) : (
+          <span class={isUnknown ? 'bar unknown' : 'bar'} data-tone={tone}>
+            <span style={{ width: `${(Math.min(1, Math.max(0, share)) * 100).toFixed(1)}%` }} />
+          </span>
+        )}
         <span>{call.ms === undefined ? progressOf(call) : duration(call.ms)}</span>
       </span>
       <span class="session">{madeBy(call) ?? (call.ref === undefined ? call.session : 'this page')}</span>

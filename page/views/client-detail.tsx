@@ -5,7 +5,7 @@ import { apiPath } from '../api.ts';
 import type { Budget, CallReport, ClientReport } from '../api-types.ts';
 import { useApp } from '../app.ts';
 import { keyOf } from '../call-log.ts';
-import { callStateOf } from '../call-state.ts';
+import { callStateOf, madeBy, ownClientOf } from '../call-state.ts';
 import type { Store } from '../store.ts';
 import { clockTime, count, dayOf, duration } from '../text.ts';
 import { Callout, Dot, Facts, Pill } from '../ui/bits.tsx';
@@ -138,6 +138,7 @@ function timeLeft(seconds: number): string {
 function LastCalls({ name }: { readonly name: string }): JSX.Element {
   const { store } = useApp();
   const own = lastCallsOf(store, name);
+  const isShared = name === '' || ownClientOf({ client: name }) === undefined;
   return (
     <div class="client-lines">
       {own.length === 0 && <p class="hint">No calls yet.</p>}
@@ -149,7 +150,9 @@ function LastCalls({ name }: { readonly name: string }): JSX.Element {
             <Dot tone={tone} />
             <strong>{call.tool}</strong>
             <span class="client-about">
-              {[call.server, label, duration(call.ms), call.agent?.name].filter(Boolean).join(' · ')}
+              {[call.server, label, duration(call.ms), isShared ? madeBy(call) : undefined]
+                .filter(Boolean)
+                .join(' · ')}
             </span>
           </PlaceLink>
         );

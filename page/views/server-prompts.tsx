@@ -1,6 +1,6 @@
 /** The prompts of one server, to look through and try. */
 
-import { useSignal } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { apiPath } from '../api.ts';
@@ -71,7 +71,10 @@ function PromptCard({ id, server, prompt }: PromptCardProps): JSX.Element {
   const draft = `prompt:${server}:${prompt.name}`;
   const values = useSignal<ArgumentValues>(textsIn(drafts.load(draft)));
   const missing = useSignal<ReadonlySet<string>>(new Set());
-  useEffect(() => drafts.save(draft, values.value), [values.value]);
+  // At once, so that a reload right after a key loses nothing.
+  useSignalEffect(() => {
+    if (Object.keys(values.value).length > 0) drafts.save(draft, values.value);
+  });
   const get = async (): Promise<void> => {
     error.value = undefined;
     missing.value = missingIn(id, args, values.value);

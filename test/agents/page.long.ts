@@ -25,12 +25,11 @@ it(
     await page.goto(address);
     // Connected: from now on it is asked.
     await page.waitForSelector('.live[data-tone=good]');
-    await page.keyboard.press('4');
     const runs = world.startAgents((id) => [
       { call: 'notes__echo', args: { text: `approve ${id}` } },
       { call: 'notes__ask', args: { text: `Who uses ${id}?` } },
     ]);
-    const answered = answerAll(page).catch((error) => {
+    const answered = seeAndAnswer(page).catch((error) => {
       const results = runs.map(({ agent, turns }) => [agent.id, turns.at(-1)?.results]);
       throw new Error(`No such question; results so far: ${JSON.stringify(results)}`, { cause: error });
     });
@@ -41,9 +40,46 @@ it(
       codex: [expect.stringContaining('denied'), form('codex')],
       opencode: ['approve opencode', form('opencode')],
     });
+    await seeCalls(page);
   },
   AGENT_MS,
 );
+
+/** Names by which the agents introduce themselves. */
+const NAMES: Readonly<Record<string, RegExp>> = {
+  'claude-code': /^claude-code \d/,
+  codex: /^codex\S* \d/,
+  opencode: /^opencode \d/,
+};
+
+/** The overview shows each agent at the call that waits, in its folder; then all are answered. */
+async function seeAndAnswer(page: Page): Promise<void> {
+  for (const { id } of world.agents) {
+    const line = page
+      .locator('.agent-line:has-text("waits for you")')
+      .filter({ has: page.locator('.agent-name strong', { hasText: NAMES[id] as RegExp }) });
+    await line.waitFor();
+    await line.locator('.agent-call strong:text-is("echo")').waitFor();
+    await line.locator(`.agent-place[title="${world.project}"]`).waitFor();
+  }
+  await page.keyboard.press('4');
+  await answerAll(page);
+}
+
+/** Every call of every agent is in the list, with its values, its agent and its outcome. */
+async function seeCalls(page: Page): Promise<void> {
+  await page.keyboard.press('3');
+  for (const { id } of world.agents) {
+    await page.fill('.call-search', `approve ${id}`);
+    await page.click(`.call-row.row:has-text("echo")`);
+    await page.waitForSelector(`.call-detail .arguments:has-text("approve ${id}")`);
+    const detail = page.locator('.call-detail');
+    await detail.locator(`.pill:text-is("${id === 'codex' ? 'denied' : 'ok'}")`).waitFor();
+    await detail.locator('dd', { hasText: NAMES[id] as RegExp }).waitFor();
+    await detail.locator('dd', { hasText: world.project }).waitFor();
+    await page.click('.call-detail .back');
+  }
+}
 
 async function answerAll(page: Page): Promise<void> {
   for (const { id } of world.agents)

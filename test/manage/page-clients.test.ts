@@ -28,7 +28,7 @@ it('SRV-8: the page shows who is connected, their calls and budgets, and revokes
   await page.keyboard.press('5');
   await page.waitForSelector('.client-row[aria-current="true"][data-client="laptop"]');
   await page.waitForSelector('.budget[data-full="true"]');
-  expect(await textOf(page, '.client-row')).toMatch(/laptop\s*1 session\s*reader · 1 call/);
+  expect(await textOf(page, '.client-row')).toMatch(/laptop\s*1 session\s*bare · reader · 1 call/);
   const detail = await textOf(page, '.client-detail');
   expect(detail).toMatch(/calls of \*\/echo per day\s+1 of 1 · resets in/);
   expect(detail).toMatch(/calls per day, shared by all clients\s+1 of 2k · resets in/);

@@ -11,7 +11,7 @@ import { CALLING_TOKEN, type ManagedGateway, openManagedGateway, TOKEN } from '.
 import { launchBrowser, textOf, WAIT_MS } from './browser.ts';
 
 const FIXTURE = fileURLToPath(new URL('../fixtures/content-server.mjs', import.meta.url));
-/** 8 × 8 pixels, so that an enlarged one can be told from the first. */
+/** 8 × 8 pixels, so that an enlarged one differs from the first. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGM4YWGBFTEMLQkAyJVQASZIkT4AAAAASUVORK5CYII=';
 
