@@ -24,6 +24,8 @@ const KNOWN: Readonly<Record<keyof CallOptions, true>> = {
   onMismatch: true,
   handedOn: true,
   task: true,
+  becomes: true,
+  background: true,
 };
 
 /** The error for the first option that has no meaning; undefined if all have one. */

@@ -347,16 +347,23 @@ export class HostCore {
     return gateway === true ? this.profiles.of(name) : this.profiles.usable(name);
   }
 
-  /** Cancels the session's open calls, here and at its servers, then stops its dedicated processes. */
-  endSession(session: Session): void {
+  /**
+   * Cancels the session's open calls, here and at its servers, then stops its dedicated processes; after `tasks`, the
+   * end of its calls in the background.
+   */
+  endSession(session: Session, tasks?: Promise<unknown>): void {
     const { id } = session;
     // Most sessions end with nothing open, a client's request in the modern era among them.
     const reason = (): PlugboardError =>
       new PlugboardError('CANCELLED', `The call was cancelled: the session ${id} has ended`);
     session.ended.cancel(reason);
     this.openQuestions.withdraw((question) => question.session === id, reason);
-    this.logDemand.end(session);
-    this.work.router.end(session);
+    const release = (): void => {
+      this.logDemand.end(session);
+      this.work.router.end(session);
+    };
+    if (tasks === undefined) release();
+    else void tasks.then(release, release);
   }
 
   /** Sends roots-changed notifications to the servers that the session uses. */

@@ -2,6 +2,7 @@
 
 import { type ApprovalState, approvalState, type Judged, type OwnAction } from '../call/approve.ts';
 import type { ContentAction } from '../call/approve-content.ts';
+import { LOCAL_OWNER } from '../call/become-task.ts';
 import { accountsOf } from '../call/budget.ts';
 import type { CallOptions } from '../call/call.ts';
 import { hasReference, withResults } from '../call/fill-references.ts';
@@ -39,6 +40,8 @@ import { type Cancellable, cancellationBy, whileOpen } from '../lib/cancellation
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Spellings } from '../policy/approval.ts';
 import type { BudgetUse } from '../policy/budgets.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
+import type { BackgroundTask } from './background-task.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -60,6 +63,8 @@ export class HostSession {
   #isEnded = false;
   readonly #subscriptions: Unsubscribe[] = [];
   readonly #deferral: () => Deferral;
+  /** Resolves when its calls in the background have ended; undefined if it had none. */
+  #tasks: Promise<unknown> | undefined;
 
   constructor(core: HostCore, session: Session) {
     this.#core = core;
@@ -372,7 +377,7 @@ export class HostSession {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#core.endSession(this.#session);
+    this.#core.endSession(this.#session, this.#tasks);
     for (const stop of this.#subscriptions.splice(0)) stop();
   }
 
@@ -382,13 +387,24 @@ export class HostSession {
   }
 
   /** Like the host's `call`. */
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: CallOptions & { readonly background: true },
+  ): Promise<BackgroundTask>;
+  call<T = unknown>(
+    name: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<ShapedResult<T>>;
   call<T = unknown>(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
-  ): Promise<ShapedResult<T>> {
+  ): Promise<ShapedResult<T> | BackgroundTask> {
     if (this.#isEnded) return Promise.reject(this.#ended());
-    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
+    if (options.background === true) return this.#callInBackground(name, args, options);
+    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, becomes } = options;
     const {
       media,
       mediaLimits,
@@ -417,6 +433,7 @@ export class HostSession {
       handedOn:
         meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
       task,
+      becomes,
       media,
       mediaLimits,
       viaCallTool,
@@ -432,13 +449,52 @@ export class HostSession {
       rule: undefined,
     });
     if (release !== undefined) sent.then(release, release);
+    if (becomes !== undefined) this.#outlasted(sent);
     // The type of the structured content is not checked.
     return sent as Promise<ShapedResult<T>>;
   }
 
-  /** Calls that are recorded can be stopped by a person at the page. */
+  /** Resolves when the call was allowed and its task is stored; rejects if it was refused before. */
+  #callInBackground(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { background: _true, ...options }: CallOptions,
+  ): Promise<BackgroundTask> {
+    return new Promise((resolve, reject) => {
+      let isTask = false;
+      const begun = (task: RunningTask): void => {
+        isTask = true;
+        this.#handleOf(task).then(resolve, reject);
+      };
+      this.call(name, args, { ...options, becomes: { owner: LOCAL_OWNER, begun } }).then(
+        () => {
+          if (!isTask) reject(answersAtOnce(name));
+        },
+        (error: unknown) => {
+          if (!isTask) reject(error);
+        },
+      );
+    });
+  }
+
+  async #handleOf({ record }: RunningTask): Promise<BackgroundTask> {
+    const { findTask } = await import('./host-tasks.ts');
+    return findTask(this.#core, record.id);
+  }
+
+  /** Keeps the processes of the session for a call that goes on after its end. */
+  #outlasted(sent: Promise<unknown>): void {
+    const ended = sent.then(
+      () => {},
+      () => {},
+    );
+    this.#tasks = this.#tasks === undefined ? ended : Promise.all([this.#tasks, ended]);
+  }
+
+  /** Calls that are recorded can be stopped by a person at the page, and tasks by their id. */
   #cancellable(options: CallOptions): Cancellable & { readonly release?: () => void } {
-    if (options.cancellation !== undefined || this.#core.recorders.length === 0) return options;
+    if (options.cancellation !== undefined) return options;
+    if (this.#core.recorders.length === 0 && options.becomes === undefined) return options;
     return cancellationBy(options.signal);
   }
 
@@ -541,6 +597,13 @@ export class HostSession {
   #own(server: string): Connection {
     return this.#core.work.of(primaryOf(this.#core, server), this.#session);
   }
+}
+
+/** A tool of no server, such as tool_search, has no record. */
+function answersAtOnce(name: string): PlugboardError {
+  return new PlugboardError('USAGE', `${name} cannot be called in the background`, {
+    hint: 'Call it without "background": it answers at once.',
+  });
 }
 
 /** Returns the tool as its calls identify it, if a server is named. */
