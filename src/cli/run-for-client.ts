@@ -111,6 +111,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     phases: (name) => host.phases(name),
     profiles: host.profiles,
     session: (options) => host.session(options),
+    task: (id) => host.task(id),
     scan: (name) => host.scan(name),
     login: host.login.bind(host),
     logout: (name) => host.logout(name),

@@ -83,19 +83,14 @@ export class BackgroundTask {
   async result<T = unknown>(
     options: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<ShapedResult<T>> {
-    const release = holdProcess();
-    try {
-      const record = await this.#ended(options.signal);
-      if (record.status !== 'completed') throw failureOfTask(record);
-      const { tasks } = this.#access;
-      const text = tasks.find(this.id)?.result ?? (await tasks.table.result(this.id));
-      // It may expire between the two.
-      if (text === undefined) throw unknownTask(this.id);
-      // Stored by `complete`, which got it from the pipeline.
-      return JSON.parse(text) as ShapedResult<T>;
-    } finally {
-      release();
-    }
+    const record = await this.#ended(options.signal);
+    if (record.status !== 'completed') throw failureOfTask(record);
+    const { tasks } = this.#access;
+    const text = tasks.find(this.id)?.result ?? (await tasks.table.result(this.id));
+    // It may expire between the two.
+    if (text === undefined) throw unknownTask(this.id);
+    // Stored by `complete`, which got it from the pipeline.
+    return JSON.parse(text) as ShapedResult<T>;
   }
 
   /**
@@ -190,6 +185,8 @@ export class BackgroundTask {
 
   async #ended(signal: AbortSignal | undefined): Promise<TaskRecord> {
     const { closing } = this.#access;
+    // The timers of a clock do not keep the process alive.
+    const release = holdProcess();
     let stop: Unsubscribe = () => {};
     let onClose = (): void => {};
     const ended = new Promise<TaskRecord>((resolve, reject) => {
@@ -209,6 +206,7 @@ export class BackgroundTask {
     } finally {
       stop();
       closing.removeEventListener('abort', onClose);
+      release();
     }
   }
 }

@@ -28,6 +28,7 @@ import { LIST_RESOURCES, READ_RESOURCE } from '../catalog/resource-tool-definiti
 import { RESULT } from '../catalog/result-tool-definition.ts';
 import { openSearchUsage, type SearchUsage } from '../catalog/search-usage.ts';
 import { createSearch, type Search } from '../catalog/search-view.ts';
+import { TASK_TOOL_NAMES } from '../catalog/task-tool-names.ts';
 import type { NameForm } from '../catalog/tool-names.ts';
 import type { DefinitionsSetting } from '../config/entry.ts';
 import { findHome, type Home, homeAt, noHome } from '../config/home.ts';
@@ -236,6 +237,7 @@ export class HostCore {
       LIST_RESOURCES,
       READ_RESOURCE,
       RESULT,
+      ...TASK_TOOL_NAMES,
     ];
     this.catalog = new Catalog(naming ?? 'mcp__', reserved, this.hidden);
     this.loader = this.#createLoader();

@@ -16,7 +16,7 @@ export interface NewTask extends Pick<TaskRecord, 'owner' | 'server' | 'tool' | 
   readonly client?: string | undefined;
   readonly profile?: string | undefined;
   readonly upstream?: TaskRecord['upstream'] | undefined;
-  /** How long its client wants it to be kept. */
+  /** How long its client asks for it to be kept. */
   readonly ttlMs?: number | undefined;
   readonly foreground?: true | undefined;
 }
@@ -79,7 +79,10 @@ export class RunningTasks {
       ...orphan,
       runner: thisRunner(),
     }));
-    return record === undefined ? undefined : this.#keep(record, cancel);
+    if (record === undefined) return undefined;
+    const task = this.#keep(record, cancel);
+    this.#options.changed(record);
+    return task;
   }
 
   find(id: string): RunningTask | undefined {

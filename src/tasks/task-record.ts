@@ -26,7 +26,7 @@ export interface TaskError {
   readonly hint?: string;
 }
 
-/** The process that runs a call; its start time tells it from a later process with the same id. */
+/** The process that runs a call; a later process with the same id has another start time. */
 export interface Runner {
   readonly pid: number;
   readonly startedAt?: number;
