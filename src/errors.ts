@@ -16,6 +16,8 @@ export const EXIT_STATUS = {
   UNKNOWN_SERVER: 2,
   /** No tool has this name, or it was removed. The hint has the nearest ones; `plugboard tools`. */
   UNKNOWN_TOOL: 2,
+  /** No task has this id, it belongs to another client, or it has expired. `plugboard tasks` lists them. */
+  UNKNOWN_TASK: 2,
   /** The arguments do not fit the tool's schema; nothing was sent. The message names each field. */
   INVALID_ARGUMENTS: 2,
   /** The process could not be started, or exited at once. Run its command by hand; see below. */
@@ -40,7 +42,15 @@ export const EXIT_STATUS = {
   NEEDS_CLIENT_REGISTRATION: 4,
   /** A login or a `headersHelper` failed. The message says where. */
   AUTH_FAILED: 4,
-  /** The program's credential store failed or did not respond. Try again; the log quotes the store's error. */
+  /**
+   * A task has no result, because the process that ran it has ended. Check whether the call had its effect before you
+   * repeat it.
+   */
+  TASK_LOST: 3,
+  /**
+   * The program's credential store failed or did not respond, or a task could not be stored. Try again; the message or
+   * the log quotes the error.
+   */
   STORE_FAILED: 3,
   /** Blocked by a policy or by `enabled: false`. The reason names it. */
   BLOCKED_BY_POLICY: 5,

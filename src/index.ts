@@ -40,6 +40,7 @@ export type {
   SampleTool,
 } from './connection/questions-sample.ts';
 export { type ErrorCode, PlugboardError } from './errors.ts';
+export type { BackgroundTask } from './host/background-task.ts';
 export type { FailedServer, Host, Readiness, RedirectLogin } from './host/host.ts';
 export type { ContentOptions, Expansion } from './host/host-content.ts';
 export { createHost } from './host/host-library.ts';
@@ -53,4 +54,5 @@ export type { BudgetUse, SessionBudgets } from './policy/budgets.ts';
 export type { FetchFunction, FetchInit, FetchResponse } from './policy/network.ts';
 export type { ToolSubset } from './policy/tool-subset.ts';
 export type { CredentialStore } from './secrets/credential-store.ts';
+export type { TaskError, TaskInfo, TaskStatus } from './tasks/task-record.ts';
 export { type WorkspaceServerOptions, workspaceServer } from './workspace/workspace-entry.ts';

@@ -21,6 +21,7 @@ const LAYERS: readonly string[] = [
   'connection',
   'endpoint',
   'catalog',
+  'tasks',
   'call',
   'history',
   'host',

@@ -7,11 +7,12 @@ import type { Era } from '../connection/eras.ts';
 import type { Params, RequestOptions } from '../connection/peer.ts';
 import type { Questioned } from '../connection/questions.ts';
 import { followTask, relatedTask, type TaskState, unreportedTask } from '../connection/tasks.ts';
-import type { KeptTask } from '../connection/tasks-kept.ts';
-import { asPlugboardError, PlugboardError } from '../errors.ts';
+import { asPlugboardError, forSurface, PlugboardError } from '../errors.ts';
 import { type Cancellable, type Cancellation, whileOpen } from '../lib/cancellation.ts';
 import { Emitter, type Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
+import type { TaskRecord } from '../tasks/task-record.ts';
+import { endsTask, keepUpstream, untilOf } from './become-task.ts';
 import type { Call, CallContext } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
 import type { ServerWork } from './session-work.ts';
@@ -23,12 +24,11 @@ export async function followCall(
   task: TaskState,
   era: Era,
 ): Promise<unknown> {
-  const { tool, connection, entry } = resolvedCall(call);
+  const { connection, entry } = resolvedCall(call);
   const limits = limitsFor(entry, context.settings());
-  const { taskId } = task;
-  await context.tasks.keep({ server: tool.server, name: tool.name, tool: tool.tool, taskId, era });
+  await keepUpstream(context, call, { taskId: task.taskId, era });
   try {
-    const raw = await whileOpen(call, call.session.ended, (signal) =>
+    const raw = await whileOpen(call, untilOf(call), (signal) =>
       followTask(task, {
         era,
         clock: context.clock,
@@ -46,58 +46,58 @@ export async function followCall(
         },
       }),
     );
-    await context.tasks.drop(taskId);
+    await call.kept?.drop();
     return raw;
   } catch (error) {
-    if (isOver(error)) await context.tasks.drop(taskId);
+    if (endsTask(error)) await call.kept?.drop();
+    else await call.kept?.leave();
     throw error;
   }
 }
 
-/**
- * Collects the result of a task that an earlier host began: no caller waits for it, so it becomes a file and a log
- * line.
- */
-export async function collect(context: CallContext, kept: KeptTask, connection: Connection): Promise<void> {
-  const { server, tool, taskId, era } = kept;
+/** Follows a task that an earlier host began, and stores its result: no caller waits for it. */
+export async function collect(
+  context: CallContext,
+  found: TaskRecord,
+  connection: Connection,
+): Promise<void> {
+  const { server, tool, upstream } = found;
+  if (upstream === undefined) return;
+  const stopped = new AbortController();
+  const tasks = await context.tasks.running();
+  const task = await tasks.adopt(found.id, (reason) => stopped.abort(reason));
+  if (task === undefined) return;
   const limits = limitsFor(connection.spec.entry, context.settings());
-  const begun = new Date(kept.at).toISOString();
+  const begun = `the task of ${tool} that was begun at ${new Date(found.createdAt).toISOString()}`;
   try {
-    const raw = await followTask(unreportedTask(taskId), {
-      era,
+    const raw = await followTask(unreportedTask(upstream.taskId), {
+      era: upstream.era,
       clock: context.clock,
       request: (method, params, options) => connection.request(method, params, options),
       // The sessions that could have answered are gone.
       answer: () =>
         Promise.reject(new PlugboardError('CANCELLED', 'The task needs input, but no one can answer')),
+      signal: stopped.signal,
       leave: context.closing,
       idleMs: limits.toolTimeoutMs,
       totalMs: limits.maxTotalMs,
+      onProgress: (progress) => task.progressed(progress),
     });
-    const { result } = acceptCallResult(raw, era);
-    const file = await context.output.files.save(
-      `${tool.replace(/[^\w-]/g, '_').slice(0, 64)}.json`,
-      JSON.stringify(result),
-    );
+    const { result } = acceptCallResult(raw, upstream.era);
+    await task.complete(result);
     const how = result.isError ? 'has ended with an error' : 'is done';
-    context.log(
-      server,
-      'info',
-      `the task of ${tool} that was begun at ${begun} ${how}: its result is in ${file}`,
-    );
+    context.log(server, 'info', `${begun} ${how}: ${placeOf(found.id)}`);
   } catch (error) {
+    if (endsTask(error)) await task.fail(error);
+    else await task.leave();
     if (context.closing.aborted) return;
-    const why = asPlugboardError(error).message;
-    context.log(server, 'warning', `the task of ${tool} that was begun at ${begun} has no result: ${why}`);
-    if (!isOver(error)) return;
+    context.log(server, 'warning', `${begun} has no result: ${asPlugboardError(error).message}`);
   }
-  await context.tasks.drop(taskId);
 }
 
-/** Whether a task has ended: a server that cannot be reached now still has it, for the next host. */
-function isOver(error: unknown): boolean {
-  const { code } = asPlugboardError(error);
-  return code === 'PROTOCOL_ERROR' || code === 'CANCELLED' || code === 'TIMEOUT' || code === 'LIMIT_EXCEEDED';
+/** Where the result of a task is found, as the end of a sentence. */
+function placeOf(id: string): string {
+  return forSurface({ commands: `plugboard tasks result ${id}`, library: `host.task('${id}')` });
 }
 
 // A task that its caller follows itself. Requests and responses are those of the server's era; the steps common to

@@ -12,9 +12,8 @@ import type { Settings } from '../config/entry.ts';
 import type { Identity } from '../config/rules.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
-import type { OpenQuestions } from '../connection/open-questions.ts';
+import type { OpenQuestions, QuestionEvents } from '../connection/open-questions.ts';
 import type { Progress } from '../connection/peer.ts';
-import type { KeptTasks } from '../connection/tasks-kept.ts';
 import type { PlugboardError } from '../errors.ts';
 import type { Cancellable } from '../lib/cancellation.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -24,9 +23,12 @@ import type { LinkedList } from '../lib/linked-list.ts';
 import type { RuleNames } from '../policy/approval.ts';
 import type { BudgetBook } from '../policy/budgets.ts';
 import type { HiddenReport } from '../policy/once-report.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
+import type { UpstreamTask } from '../tasks/task-record.ts';
 import type { StartContext } from '../transport/start-folder.ts';
 import type { ArgumentChecker } from './argument-check.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { BackgroundRequest, CallTasks } from './become-task.ts';
 import type { CallRecorder } from './call-recorder.ts';
 import type { TaskRequest } from './call-tasks.ts';
 import type { Outcome } from './observe.ts';
@@ -68,6 +70,11 @@ export interface CallOptions extends Cancellable {
    * not ask again. Denied calls stay denied.
    */
   readonly approved?: boolean | undefined;
+  /**
+   * Runs the call without waiting for it: `call` resolves to its task as soon as the call was allowed and its task is
+   * stored, and rejects if it was refused. `host.task(id)` finds it again, also from another process.
+   */
+  readonly background?: boolean | undefined;
   /** @internal The results belong to one conversation: one that it has already is replaced by a reference. */
   readonly deduplicate?: boolean | undefined;
   /** @internal Keeps structured content whole where the text of the result is truncated. */
@@ -82,6 +89,8 @@ export interface CallOptions extends Cancellable {
   readonly handedOn?: HandedOn | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
   readonly task?: TaskRequest | undefined;
+  /** @internal Set if the call may go on without its caller, as a task that is stored. */
+  readonly becomes?: BackgroundRequest | undefined;
 }
 
 /** One call; the stages fill in its fields. */
@@ -113,6 +122,11 @@ export interface Call extends CallOptions {
   progressed?: boolean;
   /** Set by `invoke` for a task: stops its progress. */
   endProgress?: () => void;
+  /** Set by `becomeTask`: the task that this call is. */
+  running?: RunningTask | undefined;
+  /** Set by `invoke`: the server's own task for this call, and its record while the caller waits. */
+  upstream?: UpstreamTask | undefined;
+  kept?: RunningTask | undefined;
   /** Set by `telemetry`: the trace this call is part of. */
   traceMeta?: Readonly<Record<string, string>>;
 }
@@ -196,7 +210,7 @@ export interface CallContext {
   readonly openQuestions: OpenQuestions;
   readonly approvals: Approvals;
   readonly budgets: BudgetBook;
-  readonly tasks: KeptTasks;
+  readonly tasks: CallTasks;
   readonly output: OutputContext;
   /** Results that were too long for a model. */
   readonly results: ResultStore;
@@ -204,7 +218,7 @@ export interface CallContext {
   select(): Promise<(expression: string) => Select>;
   /** Where processes of servers are started. */
   readonly started: StartContext;
-  readonly events: Pick<Emitter<CallEvents>, 'emit' | 'has'>;
+  readonly events: Pick<Emitter<CallEvents & QuestionEvents>, 'emit' | 'has' | 'on'>;
   /** Called when hidden text was removed from a result; reported once for each place. */
   readonly hidden: HiddenReport;
   /** Undefined for a host without a home. */

@@ -15,6 +15,7 @@ import { isRecord } from '../lib/json.ts';
 import type { ListEntry } from '../lib/linked-list.ts';
 import { decideRetry } from '../lib/retry.ts';
 import { pinChanged } from '../policy/pins-refusal.ts';
+import { untilOf } from './become-task.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { ForwardedTask, followCall } from './call-tasks.ts';
 import { resolvedCall } from './resolved-call.ts';
@@ -136,7 +137,7 @@ function send(context: CallContext, call: Call, tool: Tool): Promise<unknown> {
     cancellation: call.cancellation,
     owner: call,
     // The gateway cancels the work of a stateless session before it ends: each of them is one request.
-    until: call.session.isStateless && call.cancellation !== undefined ? undefined : call.session.ended,
+    until: call.session.isStateless && call.cancellation !== undefined ? undefined : untilOf(call),
     idleMs: call.timeoutMs ?? limitFor('toolTimeoutMs', entry, settings),
     totalMs: limitFor('maxTotalMs', entry, settings),
     handedOn: context.questions.handedOn(connection, call.session, call.handedOn),
@@ -163,7 +164,8 @@ function taskParamsOf(
   if (!hasTasks(negotiated)) return undefined;
   const support = taskSupportOf(context.catalog.listing(tool.server), tool.tool);
   if (support === 'required') return call.task?.params ?? {};
-  return support === 'optional' ? call.task?.params : undefined;
+  // The server's own task survives this process.
+  return support === 'optional' ? (call.task?.params ?? (call.becomes && {})) : undefined;
 }
 
 /** A closed host closes its connections: the resulting errors are not the server's. */

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../config/limits.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import { whileOpen } from '../lib/cancellation.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
+import { untilOf } from './become-task.ts';
 import type { Call, Handler, Stage } from './call.ts';
 import { resolvedCall } from './resolved-call.ts';
 
@@ -64,7 +65,7 @@ async function wait(lane: Lane, call: Call, next: Handler): ReturnType<Handler> 
       },
     );
   }
-  await whileOpen(call, call.session.ended, (signal) => turnIn(lane, signal));
+  await whileOpen(call, untilOf(call), (signal) => turnIn(lane, signal));
   return run(lane, call, next);
 }
 

@@ -24,11 +24,13 @@ const KNOWN: Readonly<Record<keyof CallOptions, true>> = {
   onMismatch: true,
   handedOn: true,
   task: true,
+  becomes: true,
+  background: true,
 };
 
 /** The error for the first option that has no meaning; undefined if all have one. */
 export function faultOfCallOptions(options: CallOptions): PlugboardError | undefined {
-  const { signal, timeoutMs, onProgress, meta, approved, select, media, mediaLimits } = options;
+  const { signal, timeoutMs, onProgress, meta, approved, select, media, mediaLimits, background } = options;
   if (isGiven(signal) && !isSignal(signal)) return invalid('signal', 'an AbortSignal', signal);
   if (isGiven(timeoutMs) && !(typeof timeoutMs === 'number' && timeoutMs > 0))
     return invalid('timeoutMs', 'a positive number', timeoutMs);
@@ -37,6 +39,8 @@ export function faultOfCallOptions(options: CallOptions): PlugboardError | undef
   if (isGiven(meta) && !isRecord(meta)) return invalid('meta', 'an object', meta);
   if (isGiven(approved) && typeof approved !== 'boolean')
     return invalid('approved', 'true or false', approved);
+  if (isGiven(background) && typeof background !== 'boolean')
+    return invalid('background', 'true or false', background);
   if (isGiven(select) && typeof select !== 'string')
     return invalid('select', 'a JMESPath expression', select);
   if (isGiven(media) && !isSet(media)) return invalidMedia(media);

@@ -5,6 +5,7 @@
 
 import { PlugboardError } from '../errors.ts';
 import { approve } from './approve.ts';
+import { becomeTask } from './become-task.ts';
 import { budget } from './budget.ts';
 import type { CallContext, Handler, Stage } from './call.ts';
 import { ensureConnected } from './ensure-connected.ts';
@@ -36,6 +37,7 @@ export const stages: readonly Stage[] = [
   validate,
   approve,
   budget,
+  becomeTask,
   shape,
   routeSession,
   limit,

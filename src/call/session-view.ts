@@ -16,6 +16,8 @@ export interface SessionProfile {
   readonly budgets: readonly Budget[];
   /** How definitions are listed; undefined: as the host lists them. */
   readonly definitions: DefinitionsSetting | undefined;
+  /** How long its clients wait for a call before it goes on as a task. */
+  readonly backgroundAfter: number | undefined;
   /** The tools of the profile, as if there were no others. */
   readonly snapshot: Snapshot;
   readonly deferral: () => Deferral;

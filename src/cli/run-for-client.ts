@@ -90,7 +90,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
   return {
     tools: () => session.allTools().filter(({ server }) => takesPart(server)),
     find: (name) => session.find(name),
-    call: (name, args, options) => session.call(name, args, options),
+    call: session.call.bind(session),
     servers: () => host.servers().filter(({ name }) => takesPart(name)),
     search: async (query, options) =>
       (await host.search(query, options)).filter(({ server }) => takesPart(server)),
@@ -111,6 +111,7 @@ function viewOf(host: Host, config: LoadedConfig, need: Need): CommandHost {
     phases: (name) => host.phases(name),
     profiles: host.profiles,
     session: (options) => host.session(options),
+    task: (id) => host.task(id),
     scan: (name) => host.scan(name),
     login: host.login.bind(host),
     logout: (name) => host.logout(name),

@@ -1,7 +1,7 @@
 /** Decides which part of the command an argv needs, and loads it; the only place that ends the process. */
 
 import { findHome } from '../config/home.ts';
-import { DAEMON_COMMANDS } from '../daemon/protocol/daemon-messages.ts';
+import { DAEMON_COMMANDS, isBackground } from '../daemon/protocol/daemon-messages.ts';
 import { mayHaveDaemon } from '../daemon/protocol/daemon-use.ts';
 
 /** The parts of the command, by the exports that are used here. */
@@ -30,7 +30,8 @@ async function completeWords(argv: readonly string[], { completion }: CommandPar
 async function main(argv: string[], parts: CommandParts): Promise<void> {
   const command = argv.find((word) => word !== '--json') ?? '';
   // A relay, or a command that a running daemon can run. Commands that only read files need no daemon.
-  const isRun = DAEMON_COMMANDS.has(command) && mayHaveDaemon(findHome(process.env), process.env);
+  const isRun =
+    isBackground(argv) || (DAEMON_COMMANDS.has(command) && mayHaveDaemon(findHome(process.env), process.env));
   if ((command === 'serve' || isRun) && !argv.includes('--no-connect')) {
     const { runThroughDaemon } = await parts.daemon();
     const status = await runThroughDaemon(argv, process.env, async (question) => {

@@ -78,6 +78,7 @@ export type CommandHost = Pick<
   | 'search'
   | 'servers'
   | 'session'
+  | 'task'
   | 'tools'
 >;
 

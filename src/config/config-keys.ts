@@ -225,9 +225,17 @@ const LAUNCHER_ROWS = {
 const APPROVAL_DESCRIPTION =
   'Which calls are asked about: "approve" none, "prompt" all, "auto" what may destroy, "writes" what may write.';
 
+const BACKGROUND_AFTER = {
+  kind: time,
+  description:
+    'How long an agent waits for a call, in milliseconds; then the call goes on as a task, and the agent fetches its result later. See tasks.md.',
+  default: 'no limit; 60000 for agents that support tasks',
+};
+
 const TOOL_KEYS = keys<ToolSettings>({
   approval: { kind: approval, description: APPROVAL_DESCRIPTION },
   maxOutputTokens: LIMIT_ROWS.maxOutputTokens,
+  backgroundAfter: BACKGROUND_AFTER,
 });
 
 const OAUTH_KEYS = keys<OAuthDetails>({
@@ -332,6 +340,7 @@ const SHARED_KEYS = keys<SharedMembers>({
     kind: record(object(TOOL_KEYS), 'an object of settings by tool'),
     description: 'Settings of single tools.',
   },
+  backgroundAfter: BACKGROUND_AFTER,
   alwaysLoad: { kind: flag, description: 'Hand the tools to the model without a search.', default: 'false' },
   lifecycle: {
     kind: oneOf('lazy', 'eager', 'keep-alive'),
@@ -528,6 +537,7 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
     default: '`definitions`',
   },
   budgets: { kind: list(budget, 'budgets'), description: 'How much each of its clients may call.' },
+  backgroundAfter: BACKGROUND_AFTER,
   model: { kind: word, description: 'The model, as `chat --model` takes it.' },
   contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },
   maxSteps: { kind: positive(1_000), description: 'Requests to the model in one turn.' },
@@ -575,6 +585,7 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
         ...LIMIT_ROWS,
         ...LAUNCHER_ROWS,
         approval: { kind: approval, description: APPROVAL_DESCRIPTION },
+        backgroundAfter: BACKGROUND_AFTER,
       }),
     ),
     description: 'Limits of every server that does not set its own.',

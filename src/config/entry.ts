@@ -35,6 +35,7 @@ export interface LockSettings {
 export interface ToolSettings {
   readonly approval?: Approval;
   readonly maxOutputTokens?: number;
+  readonly backgroundAfter?: number;
 }
 
 export interface EntryBase extends Limits {
@@ -47,6 +48,8 @@ export interface EntryBase extends Limits {
   readonly approval?: Approval;
   readonly trusted?: boolean;
   readonly tools?: Readonly<Record<string, ToolSettings>>;
+  /** Milliseconds after which a call of a gateway's client goes on as a task. */
+  readonly backgroundAfter?: number;
   readonly alwaysLoad?: boolean;
   readonly lifecycle?: 'lazy' | 'eager' | 'keep-alive';
   readonly shared?: boolean;
@@ -304,6 +307,8 @@ export interface Profile extends AgentProfile {
   readonly search?: ToolSearchSetting | ProfileSearch;
   readonly definitions?: DefinitionsSetting;
   readonly budgets?: readonly Budget[];
+  /** Milliseconds after which a call of its clients goes on as a task. */
+  readonly backgroundAfter?: number;
 }
 
 /** A client of the gateway: how it is recognised, and its profile. */
@@ -320,7 +325,8 @@ export interface ClientSetting {
 /** The settings of `config.json`, apart from its servers. */
 export interface Settings {
   readonly inputs?: unknown;
-  readonly defaults?: Limits & LauncherSettings & { readonly approval?: Approval };
+  readonly defaults?: Limits &
+    LauncherSettings & { readonly approval?: Approval; readonly backgroundAfter?: number };
   readonly permissions?: Permissions;
   /** Limits for all clients together. */
   readonly budgets?: readonly Budget[];

@@ -14,6 +14,7 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'maxTotalMs',
   'maxOutputTokens',
   'maxConcurrentCalls',
+  'backgroundAfter',
   'enabledTools',
   'disabledTools',
   'alwaysLoad',

@@ -1,9 +1,11 @@
 /** What the stages of a call need from the host, and the pipeline made of them. */
 
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { absenceOf, ownerOf, possibleOwnersOf } from '../call/absent-server.ts';
 import type { ArgumentChecker } from '../call/argument-check.ts';
 import { type AuditLog, createAuditLog } from '../call/audit-log.ts';
+import type { CallTasks } from '../call/become-task.ts';
 import type { Call, CallContext, Handler } from '../call/call.ts';
 import { collect } from '../call/call-tasks.ts';
 import { createOutputFiles, type OutputFiles } from '../call/output-files.ts';
@@ -14,8 +16,11 @@ import type { Telemetry } from '../call/telemetry.ts';
 import { isRemote } from '../config/entry.ts';
 import { maxOutputTokens } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
-import { type KeptTasks, openKeptTasks } from '../connection/tasks-kept.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
 import { LinkedList } from '../lib/linked-list.ts';
+import { quickHash } from '../lib/quick-hash.ts';
+import type { RunningTasks } from '../tasks/running-tasks.ts';
+import type { TaskRecord } from '../tasks/task-record.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
 import { mayUse } from './may-use.ts';
@@ -25,6 +30,10 @@ export interface HostCalls extends CallContext {
   nextId(): string;
   /** Collects the results of tasks that an earlier host with this home started and did not finish. */
   collectTasks(): void;
+  /** Continues a task that no process runs, if this host has its server. */
+  adoptTask(task: TaskRecord): void;
+  /** True while a call of this host is a task. */
+  readonly isBusy: boolean;
   /** Waits for tasks that are being collected. The host has closed its servers before. */
   settled(): Promise<void>;
   flush(): Promise<void>;
@@ -32,7 +41,7 @@ export interface HostCalls extends CallContext {
 
 export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined): HostCalls {
   const { catalog, searchUsage, work, closing, pool } = core;
-  const [tasks, audit] = [openTasks(core), openAuditLog(core)];
+  const [tasks, audit] = [new HostCallTasks(core), openAuditLog(core)];
   let made = 0;
   let collecting: Promise<void> = Promise.resolve();
   let checker: Promise<ArgumentChecker> | undefined;
@@ -88,15 +97,15 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     },
     relist: (name, session) => relist(core, name, session),
   };
+  const adopt = async (task: TaskRecord): Promise<void> => {
+    const connection = pool.get(task.server);
+    const isSame = tasks.isKept(task.server) && tasks.entryOf(task.server) === task.entry;
+    if (connection !== undefined && isSame) await collect(context, task, connection);
+  };
   const collectAll = async (): Promise<void> => {
-    if (closing.aborted) return;
-    const claimed = await tasks.claim();
-    await Promise.all(
-      claimed.map(async (task) => {
-        const connection = pool.get(task.server);
-        if (connection !== undefined) await collect(context, task, connection);
-      }),
-    );
+    if (closing.aborted || !tasks.mayExist) return;
+    const { table } = await tasks.running();
+    await Promise.all((await table.orphans()).map(adopt));
   };
   return {
     ...context,
@@ -110,9 +119,16 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
         core.log(undefined, 'warning', `Tasks of an earlier host: ${String(error)}`);
       });
     },
+    adoptTask(task) {
+      const adopting = adopt(task).catch(() => {});
+      collecting = Promise.all([collecting, adopting]).then(() => {});
+    },
+    get isBusy() {
+      return tasks.isBusy;
+    },
     settled: () => collecting,
     async flush() {
-      await Promise.all([audit?.flush(), searchUsage?.flush(), tasks.release()]);
+      await Promise.all([audit?.flush(), searchUsage?.flush(), tasks.flush()]);
     },
   };
 }
@@ -154,19 +170,47 @@ async function connectIfChanged({ inputs, auth }: HostCore, connection: Connecti
   if (hasOther) await connection.connect().catch(() => {});
 }
 
-function openTasks(core: HostCore): KeptTasks {
-  const { home, clock } = core;
-  return openKeptTasks({
-    home,
-    clock,
-    isKept: (server) => {
-      const spec = core.pool.get(server)?.spec;
-      return spec !== undefined && !core.transports.keepsNothingOf(spec);
-    },
-    failed: (message) => {
-      if (!home.isNone) core.log(undefined, 'error', message);
-    },
-  });
+/** The tasks of a host. Their code is loaded when the first call becomes one, or if the home has any. */
+class HostCallTasks implements CallTasks {
+  readonly #core: HostCore;
+  #loading: Promise<RunningTasks> | undefined;
+  #loaded: RunningTasks | undefined;
+
+  constructor(core: HostCore) {
+    this.#core = core;
+  }
+
+  /** False if the home has no tasks of any process. */
+  get mayExist(): boolean {
+    return this.#loading !== undefined || existsSync(join(this.#core.home.dir, 'tasks'));
+  }
+
+  get isBusy(): boolean {
+    return this.#loaded?.isBusy === true;
+  }
+
+  running(): Promise<RunningTasks> {
+    this.#loading ??= import('./host-tasks.ts').then(({ openTasks }) => {
+      this.#loaded = openTasks(this.#core);
+      return this.#loaded;
+    });
+    return this.#loading;
+  }
+
+  isKept(server: string): boolean {
+    const { pool, transports } = this.#core;
+    const spec = pool.get(server)?.spec;
+    return spec !== undefined && !transports.keepsNothingOf(spec);
+  }
+
+  entryOf(server: string): string {
+    const { raw, baseDir } = this.#core.pool.get(server)?.spec ?? {};
+    return quickHash(canonicalJson([raw ?? {}, baseDir ?? '']));
+  }
+
+  async flush(): Promise<void> {
+    await this.#loaded?.flush();
+  }
 }
 
 function openAuditLog(core: HostCore): AuditLog | undefined {

@@ -28,6 +28,7 @@ import { LIST_RESOURCES, READ_RESOURCE } from '../catalog/resource-tool-definiti
 import { RESULT } from '../catalog/result-tool-definition.ts';
 import { openSearchUsage, type SearchUsage } from '../catalog/search-usage.ts';
 import { createSearch, type Search } from '../catalog/search-view.ts';
+import { TASK_TOOL_NAMES } from '../catalog/task-tool-names.ts';
 import type { NameForm } from '../catalog/tool-names.ts';
 import type { DefinitionsSetting } from '../config/entry.ts';
 import { findHome, type Home, homeAt, noHome } from '../config/home.ts';
@@ -236,6 +237,7 @@ export class HostCore {
       LIST_RESOURCES,
       READ_RESOURCE,
       RESULT,
+      ...TASK_TOOL_NAMES,
     ];
     this.catalog = new Catalog(naming ?? 'mcp__', reserved, this.hidden);
     this.loader = this.#createLoader();
@@ -347,16 +349,23 @@ export class HostCore {
     return gateway === true ? this.profiles.of(name) : this.profiles.usable(name);
   }
 
-  /** Cancels the session's open calls, here and at its servers, then stops its dedicated processes. */
-  endSession(session: Session): void {
+  /**
+   * Cancels the session's open calls, here and at its servers, then stops its dedicated processes; after `tasks`, the
+   * end of its calls in the background.
+   */
+  endSession(session: Session, tasks?: Promise<unknown>): void {
     const { id } = session;
     // Most sessions end with nothing open, a client's request in the modern era among them.
     const reason = (): PlugboardError =>
       new PlugboardError('CANCELLED', `The call was cancelled: the session ${id} has ended`);
     session.ended.cancel(reason);
     this.openQuestions.withdraw((question) => question.session === id, reason);
-    this.logDemand.end(session);
-    this.work.router.end(session);
+    const release = (): void => {
+      this.logDemand.end(session);
+      this.work.router.end(session);
+    };
+    if (tasks === undefined) release();
+    else void tasks.then(release, release);
   }
 
   /** Sends roots-changed notifications to the servers that the session uses. */

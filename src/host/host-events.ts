@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<keyof HostEvents, true>> = {
   question: true,
   answer: true,
   'elicitation.complete': true,
+  task: true,
   server: true,
   ready: true,
   tools: true,
@@ -56,8 +57,8 @@ export function onSession<Name extends keyof HostEvents>(
 ): Unsubscribe {
   const begun = BEGUN_BY[name];
   if (begun === undefined) {
-    // Counts of all servers.
-    if (name === 'ready' && profile !== undefined) return () => {};
+    // Counts of all servers, and tasks of other clients.
+    if ((name === 'ready' || name === 'task') && profile !== undefined) return () => {};
     return events.on(name, (event) => {
       const { session: whose, server } = event as { readonly session?: unknown; readonly server?: unknown };
       const about = name === 'server' ? (event as HostEvents['server']).name : server;

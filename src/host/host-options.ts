@@ -16,6 +16,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { BudgetBook, SharedCounters } from '../policy/budgets.ts';
 import type { FetchFunction } from '../policy/network.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
+import type { TaskInfo } from '../tasks/task-record.ts';
 import type { Transport } from '../transport/contract.ts';
 import type { HeadStart } from './head-start.ts';
 import type { LogEvent, ServerMessage, ServerReport } from './host-report.ts';
@@ -161,6 +162,8 @@ export interface HostEvents extends CallEvents, QuestionEvents {
     readonly elicitationId: string;
     readonly session: string;
   };
+  /** A `TaskInfo`, at every change of a call in the background. */
+  readonly task: TaskInfo;
   /** A `ServerReport`, at every change of state. */
   readonly server: ServerReport;
   /** `{ connected, failed, cancelled }`, once, when the first start is over. */

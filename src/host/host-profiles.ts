@@ -180,6 +180,10 @@ export class HostProfile implements SessionProfile {
     return this.#current.definitions;
   }
 
+  get backgroundAfter(): number | undefined {
+    return this.#current.backgroundAfter;
+  }
+
   get snapshot(): Snapshot {
     const { snapshot: whole } = this.#core.catalog;
     const compiled = this.#current;

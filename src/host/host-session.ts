@@ -2,10 +2,12 @@
 
 import { type ApprovalState, approvalState, type Judged, type OwnAction } from '../call/approve.ts';
 import type { ContentAction } from '../call/approve-content.ts';
+import { LOCAL_OWNER } from '../call/become-task.ts';
 import { accountsOf } from '../call/budget.ts';
 import type { CallOptions } from '../call/call.ts';
 import { hasReference, withResults } from '../call/fill-references.ts';
 import { checkSignal, faultOfCallOptions } from '../call/options-check.ts';
+import { settingsIn } from '../call/resolved-call.ts';
 import { dataOf } from '../call/result-store.ts';
 import type { Session } from '../call/session.ts';
 import { approvalsFor, offersContent, searchFor, snapshotFor } from '../call/session-view.ts';
@@ -29,6 +31,7 @@ import type { ReadResult } from '../catalog/resources.ts';
 import type { ResourceListener } from '../catalog/resources-subscribe.ts';
 import { RESULT, RESULT_ID, RESULT_TOOL } from '../catalog/result-tool-definition.ts';
 import type { Tool } from '../catalog/tool.ts';
+import type { ToolSettings } from '../config/entry.ts';
 import { unknownServer } from '../config/unknown-server.ts';
 import type { Connection } from '../connection/connection.ts';
 import { passedMeta } from '../connection/handed-on.ts';
@@ -39,6 +42,9 @@ import { type Cancellable, cancellationBy, whileOpen } from '../lib/cancellation
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { Spellings } from '../policy/approval.ts';
 import type { BudgetUse } from '../policy/budgets.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
+import type { TaskInfo } from '../tasks/task-record.ts';
+import type { BackgroundTask } from './background-task.ts';
 import type { ContentCaller, ContentOptions, Expansion } from './host-content.ts';
 import type { HostCore } from './host-core.ts';
 import { hostDeferral } from './host-deferral.ts';
@@ -60,6 +66,8 @@ export class HostSession {
   #isEnded = false;
   readonly #subscriptions: Unsubscribe[] = [];
   readonly #deferral: () => Deferral;
+  /** The ends of its calls that may go on in the background. */
+  readonly #tasks = new Set<Promise<void>>();
 
   constructor(core: HostCore, session: Session) {
     this.#core = core;
@@ -372,7 +380,7 @@ export class HostSession {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#core.endSession(this.#session);
+    this.#core.endSession(this.#session, this.#tasks.size === 0 ? undefined : Promise.all(this.#tasks));
     for (const stop of this.#subscriptions.splice(0)) stop();
   }
 
@@ -381,14 +389,55 @@ export class HostSession {
     return this.#core.approvals.approveOwn(this.#session, action);
   }
 
+  /** Returns how long a caller waits for a call before it goes on as a task, as it is configured; undefined: always. */
+  backgroundAfter(tool: Tool): number | undefined {
+    const entry = this.#core.pool.get(tool.server)?.spec.entry;
+    if (entry === undefined) return undefined;
+    const own = settingsIn(entry, tool, () => this.#snapshot.ruleNames(tool))?.backgroundAfter;
+    return own ?? entry.backgroundAfter ?? this.#defaultBackgroundAfter;
+  }
+
+  /** True if a call of one of its servers may go on as a task. */
+  get hasBackground(): boolean {
+    if (this.#defaultBackgroundAfter !== undefined) return true;
+    return this.#core.pool.all().some(({ name, spec: { entry } }) => {
+      const isSet =
+        entry.backgroundAfter !== undefined || Object.values(entry.tools ?? {}).some(isBackground);
+      return isSet && (this.#session.profile === undefined || this.#session.profile.offersAll(name));
+    });
+  }
+
+  /** Returns a task of an owner. */
+  async task(id: string, owner: string): Promise<BackgroundTask> {
+    const { findTask } = await import('./host-tasks.ts');
+    return findTask(this.#core, id, owner);
+  }
+
+  /** Returns the tasks of an owner, newest first. */
+  async tasks(owner: string): Promise<readonly TaskInfo[]> {
+    const { listTasks } = await import('./host-tasks.ts');
+    return listTasks(this.#core, owner);
+  }
+
   /** Like the host's `call`. */
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: CallOptions & { readonly background: true },
+  ): Promise<BackgroundTask>;
+  call<T = unknown>(
+    name: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<ShapedResult<T>>;
   call<T = unknown>(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
-  ): Promise<ShapedResult<T>> {
+  ): Promise<ShapedResult<T> | BackgroundTask> {
     if (this.#isEnded) return Promise.reject(this.#ended());
-    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
+    if (options.background === true) return this.#callInBackground(name, args, options);
+    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, becomes } = options;
     const {
       media,
       mediaLimits,
@@ -417,6 +466,7 @@ export class HostSession {
       handedOn:
         meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
       task,
+      becomes,
       media,
       mediaLimits,
       viaCallTool,
@@ -432,13 +482,62 @@ export class HostSession {
       rule: undefined,
     });
     if (release !== undefined) sent.then(release, release);
+    if (becomes !== undefined) this.#outlasted(sent);
     // The type of the structured content is not checked.
     return sent as Promise<ShapedResult<T>>;
   }
 
-  /** Calls that are recorded can be stopped by a person at the page. */
+  /** Resolves when the call was allowed and its task is stored; rejects if it was refused before. */
+  #callInBackground(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { background: _true, ...options }: CallOptions,
+  ): Promise<BackgroundTask> {
+    const fault = faultOfCallOptions(options);
+    if (fault !== undefined) return Promise.reject(fault);
+    // The signal ends the start only: from then on, the task is cancelled by its handle.
+    const { cancellation, release } = cancellationBy(options.signal);
+    return new Promise((resolve, reject) => {
+      let isTask = false;
+      const begun = (task: RunningTask): void => {
+        isTask = true;
+        release();
+        this.#handleOf(task).then(resolve, reject);
+      };
+      this.call(name, args, {
+        ...options,
+        signal: undefined,
+        cancellation,
+        becomes: { owner: LOCAL_OWNER, begun },
+      }).then(
+        () => {
+          if (!isTask) reject(answersAtOnce(name));
+        },
+        (error: unknown) => {
+          if (!isTask) reject(error);
+        },
+      );
+    });
+  }
+
+  async #handleOf({ record }: RunningTask): Promise<BackgroundTask> {
+    const { findTask } = await import('./host-tasks.ts');
+    return findTask(this.#core, record.id);
+  }
+
+  /** Keeps the processes of the session for a call that goes on after its end. */
+  #outlasted(sent: Promise<unknown>): void {
+    const ended: Promise<void> = sent.then(
+      () => void this.#tasks.delete(ended),
+      () => void this.#tasks.delete(ended),
+    );
+    this.#tasks.add(ended);
+  }
+
+  /** Calls that are recorded can be stopped by a person at the page, and tasks by their id. */
   #cancellable(options: CallOptions): Cancellable & { readonly release?: () => void } {
-    if (options.cancellation !== undefined || this.#core.recorders.length === 0) return options;
+    if (options.cancellation !== undefined) return options;
+    if (this.#core.recorders.length === 0 && options.becomes === undefined) return options;
     return cancellationBy(options.signal);
   }
 
@@ -484,6 +583,10 @@ export class HostSession {
       alwaysAllows: approvals.always,
       started: this.#core,
     };
+  }
+
+  get #defaultBackgroundAfter(): number | undefined {
+    return this.#session.profile?.backgroundAfter ?? this.#core.config.settings.defaults?.backgroundAfter;
   }
 
   /** The tools of the session's profile, or all. */
@@ -541,6 +644,17 @@ export class HostSession {
   #own(server: string): Connection {
     return this.#core.work.of(primaryOf(this.#core, server), this.#session);
   }
+}
+
+function isBackground({ backgroundAfter }: ToolSettings): boolean {
+  return backgroundAfter !== undefined;
+}
+
+/** A tool of no server, such as tool_search, has no record. */
+function answersAtOnce(name: string): PlugboardError {
+  return new PlugboardError('USAGE', `${name} cannot be called in the background`, {
+    hint: 'Call it without "background": it answers at once.',
+  });
 }
 
 /** Returns the tool as its calls identify it, if a server is named. */

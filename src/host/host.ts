@@ -26,6 +26,8 @@ import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import type { BudgetUse } from '../policy/budgets.ts';
 import type { Finding } from '../policy/scan.ts';
+import type { TaskInfo } from '../tasks/task-record.ts';
+import type { BackgroundTask } from './background-task.ts';
 import type { FirstLists } from './first-lists.ts';
 import type { HeldBack, SaveOptions, ServerOrigin } from './host-configure.ts';
 import type { ContentOptions, Expansion } from './host-content.ts';
@@ -238,12 +240,51 @@ export class Host {
    * @example
    * const { structuredContent } = await host.call<{ files: string[] }>('mcp__files__glob', { pattern: '*.md' });
    */
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: CallOptions & { readonly background: true },
+  ): Promise<BackgroundTask>;
+  call<T = unknown>(
+    name: string,
+    args?: Readonly<Record<string, unknown>>,
+    options?: CallOptions,
+  ): Promise<ShapedResult<T>>;
   call<T = unknown>(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
     options: CallOptions = {},
-  ): Promise<ShapedResult<T>> {
-    return this.#own.call(name, args, options);
+  ): Promise<ShapedResult<T> | BackgroundTask> {
+    return this.#own.call<T>(name, args, options);
+  }
+
+  /**
+   * Returns a call in the background by its id, also one that another process with the same home began.
+   *
+   * @param id - The id of the task.
+   * @throws PlugboardError `UNKNOWN_TASK` if there is none, or it has expired.
+   * @example
+   * const task = await host.task(id);
+   * if (task.status === 'completed') await task.result();
+   */
+  async task(id: string): Promise<BackgroundTask> {
+    const { findTask } = await import('./host-tasks.ts');
+    return findTask(this.#core, String(id));
+  }
+
+  /** Returns the calls in the background of all processes with the same home, newest first. */
+  async tasks(): Promise<readonly TaskInfo[]> {
+    const { listTasks } = await import('./host-tasks.ts');
+    return listTasks(this.#core);
+  }
+
+  /**
+   * True while a call of this host goes on in the background.
+   *
+   * @internal
+   */
+  get isBusy(): boolean {
+    return this.#core.calls.isBusy;
   }
 
   /**

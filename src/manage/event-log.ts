@@ -22,6 +22,7 @@ const HOST_EVENTS = [
   'login',
   'elicitation.complete',
   'log',
+  'task',
 ] as const satisfies readonly (keyof HostEvents)[];
 
 export const EVENT_NAMES: readonly string[] = ['server', ...HOST_EVENTS, ...TRAFFIC_EVENTS];

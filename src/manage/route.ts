@@ -20,11 +20,13 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   EGRESS_REFUSED: 403,
   UNKNOWN_SERVER: 404,
   UNKNOWN_TOOL: 404,
+  UNKNOWN_TASK: 404,
   // Another step has to happen first. Not 401: that would refer to our own token.
   NEEDS_AUTH: 409,
   NEEDS_CLIENT_REGISTRATION: 409,
   CONFIG_UNWRITABLE: 409,
   CANCELLED: 409,
+  TASK_LOST: 409,
   INTERNAL: 500,
   OUTPUT_FAILED: 500,
   START_FAILED: 502,

@@ -43,6 +43,25 @@ export function parsePrincipal(text: string): Principal {
   return { owner, client, profile: rest.length === 0 ? undefined : rest.join(SEPARATOR) };
 }
 
+/** Names of connections of the local user, which differ from one process of the gateway to the next. */
+const CONNECTION = /^(?:attached-\d+|stdio|local)$/;
+
+/**
+ * Returns the owner of the tasks of a client, which is the same after a restart: a principal, or for the local user, who
+ * has no token, the program and the folder that it works in.
+ */
+export function taskOwner(
+  { owner, client, profile }: Principal,
+  {
+    agent,
+    folder,
+  }: { readonly agent?: { readonly name: string } | undefined; readonly folder?: string | undefined },
+): string {
+  const isLocal = CONNECTION.test(owner);
+  const who = isLocal ? [LOCAL, agent?.name ?? '', folder ?? ''] : [owner];
+  return ['client', ...who, client, profile ?? ''].join(SEPARATOR);
+}
+
 /** No profile has this name: a client with it is refused. */
 const UNUSABLE = '';
 

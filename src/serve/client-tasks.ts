@@ -4,12 +4,25 @@ import type { Tool } from '../catalog/tool.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { invalidParams } from '../endpoint/rpc-failure.ts';
 import type { Work } from '../endpoint/work.ts';
+import type { BackgroundTask } from '../host/background-task.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import type { FollowedTask } from './finished-task.ts';
 import type { GatewayClient } from './gateway-client.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';
-import { checkTasks, type GatewayTasks, noTask, TASKS_PAGE, taskFailure } from './gateway-tasks.ts';
+import {
+  checkTasks,
+  type GatewayTasks,
+  noTask,
+  TASKS_PAGE,
+  takesTasks,
+  taskFailure,
+} from './gateway-tasks.ts';
+import { LimitedWait } from './limited-wait.ts';
+import { storedTask } from './stored-task.ts';
+
+/** How long a client that supports tasks waits for a call, unless it is configured. */
+const DEFAULT_BACKGROUND_AFTER_MS = 60_000;
 
 export class ClientTasks {
   /** The tasks of all clients. */
@@ -43,7 +56,11 @@ export class ClientTasks {
   }
 
   async list({ cursor }: Params, work: Work): Promise<Params> {
-    checkTasks(work.clientInfo, 'tasks/list');
+    const { clientInfo } = work;
+    checkTasks(clientInfo, 'tasks/list');
+    const stored = await this.#client.session().tasks(this.storedOwner);
+    for (const { id } of stored.toReversed())
+      if (!this.#tasks.has(id, this.#owner)) await this.#find({ taskId: id }, clientInfo).catch(() => {});
     const all = this.#tasks.of(this.#owner);
     const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
     if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here');
@@ -72,26 +89,79 @@ export class ClientTasks {
     if (tool === undefined) return undefined;
     if (tool.execution === undefined) {
       // A modern client accepts either; a legacy client that requests a task waits for one.
-      if (clientInfo.era === 'legacy') throw noTask(tool.name);
+      if (clientInfo.era === 'legacy' && this.#client.session().backgroundAfter(tool) === undefined)
+        throw noTask(tool.name);
       return undefined;
     }
     const { task } = params;
     const own = clientInfo.era === 'legacy' && isRecord(task) ? task : {};
+    return this.#newTask(this.#client.issueTaskId(), tool.name, clientInfo, own);
+  }
+
+  /**
+   * Returns the call of a tool whose client does not wait for its end: it gets a task, or the text of one if it knows no
+   * tasks. Undefined: it waits.
+   */
+  waitFor(tool: Tool, params: Params, { clientInfo }: Work): LimitedWait | undefined {
+    const configured = this.#client.session().backgroundAfter(tool);
+    const isTask = takesTasks(clientInfo, params);
+    // A client that requests a task does not wait at all.
+    if (clientInfo.era === 'legacy' && isTask)
+      return new LimitedWait({ afterMs: undefined, ttlMs: ttlOf(params), tool, isTask, tasks: this });
+    const afterMs = configured ?? (isTask ? DEFAULT_BACKGROUND_AFTER_MS : undefined);
+    return afterMs === undefined
+      ? undefined
+      : new LimitedWait({ afterMs, ttlMs: undefined, tool, isTask, tasks: this });
+  }
+
+  get storedOwner(): string {
+    return this.#client.taskOwner;
+  }
+
+  /** Returns the response to a call that became a stored task. */
+  handOnStored(stored: BackgroundTask, work: Pick<Work, 'clientInfo'>): Params {
+    return this.handOn(this.#ofStored(stored, work.clientInfo), work, storedTask(stored));
+  }
+
+  #ofStored({ id, info }: BackgroundTask, clientInfo: ClientInfo): GatewayTask {
+    return this.#newTask(this.#client.storedTaskId(id), info.name, clientInfo, {});
+  }
+
+  #newTask(id: string, tool: string, clientInfo: ClientInfo, params: Params): GatewayTask {
     return new GatewayTask({
-      id: this.#client.issueTaskId(),
+      id,
       clientConnection: this.#client.clientConnection,
       clientInfo,
       clock: this.#client.clock,
       owner: this.#owner,
       approvalQueue: () => this.#client.approvalQueue,
       hidesRules: this.#client.hidesRules,
-      params: own,
-      tool: tool.name,
+      params,
+      tool,
     });
   }
 
+  /** Finds a task that the client follows, or a stored one, also of an earlier process of the gateway. */
+  async #find(params: Params, clientInfo: ClientInfo): Promise<GatewayTask> {
+    const { taskId } = params;
+    if (typeof taskId !== 'string' || this.#tasks.has(taskId, this.#owner))
+      return this.#tasks.find(params, this.#owner);
+    const stored = await this.#client
+      .session()
+      .task(taskId, this.storedOwner)
+      .catch(() => undefined);
+    return stored === undefined ? this.#tasks.find(params, this.#owner) : this.#adopt(stored, clientInfo);
+  }
+
+  #adopt(stored: BackgroundTask, clientInfo: ClientInfo): GatewayTask {
+    const task = this.#ofStored(stored, clientInfo);
+    task.begin(storedTask(stored));
+    this.#tasks.add(task);
+    return task;
+  }
+
   /** Returns the response to a call that became a task, which its client follows from here on. */
-  handOn(task: GatewayTask, { clientInfo }: Work, followed: FollowedTask): Params {
+  handOn(task: GatewayTask, { clientInfo }: Pick<Work, 'clientInfo'>, followed: FollowedTask): Params {
     const answer = task.begin(followed);
     const { clientConnection } = this.#client;
     this.#tasks.add(task);
@@ -112,17 +182,23 @@ export class ClientTasks {
     return isStateless ? `principal ${principal}` : `session ${this.#client.session().id}`;
   }
 
-  #with(
+  async #with(
     method: string,
     params: Params,
     work: Work,
     act: (task: GatewayTask, passOn: PassOn) => Promise<Params>,
   ): Promise<Params> {
     checkTasks(work.clientInfo, method);
-    const task = this.#tasks.find(params, this.#owner);
+    const task = await this.#find(params, work.clientInfo);
     work.server = task.server;
     return act(task, this.#client.passOn(work, task.tool)).catch((error: unknown) => {
       throw taskFailure(error);
     });
   }
+}
+
+/** How long a legacy client asks for its task to be kept. */
+function ttlOf({ task }: Params): number | undefined {
+  const ttl = isRecord(task) ? task['ttl'] : undefined;
+  return typeof ttl === 'number' && ttl >= 0 ? ttl : undefined;
 }

@@ -21,6 +21,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import { serverMeta, withoutReserved } from './attribution.ts';
+import { taskOwner } from './callers.ts';
 import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import { ClientTasks } from './client-tasks.ts';
 import { hasUi, ownerOf, toolFor, withExtensions } from './extension-methods.ts';
@@ -44,6 +45,7 @@ import {
   requestedCall,
 } from './requested-call.ts';
 import type { ServedSession } from './served-host.ts';
+import { callTaskTool, isTaskTool } from './task-tools.ts';
 
 /** Lists the resources, templates or prompts of all servers. */
 export type ContentList = (view: GatewayView, listWait: ListWait) => Promise<Params>;
@@ -87,6 +89,17 @@ export class GatewayClient implements ClientHandler {
   get tasks(): ClientTasks {
     this.#tasks ??= new ClientTasks(this.#gateway.tasks, this);
     return this.#tasks;
+  }
+
+  /** The owner of its stored tasks. */
+  get taskOwner(): string {
+    const { clientConnection } = this;
+    return taskOwner(this.#gateway.principalOf(clientConnection), this.#gateway.placeOf(this));
+  }
+
+  /** The id of a stored task for this client; a replica seals the ids of its tasks. */
+  storedTaskId(id: string): string {
+    return this.#gateway.hasReplicas ? this.issueTaskId() : id;
   }
 
   issueTaskId(): string {
@@ -384,9 +397,9 @@ export class GatewayClient implements ClientHandler {
     this.#relisted().listed();
     // Stateless requests come over HTTP.
     const reader = readerOf(clientInfo, this.clientConnection.isStateless);
-    return {
-      tools: this.view.listTools(this.session().tools({ isWithApps: hasUi(clientInfo) }), reader),
-    };
+    const session = this.session();
+    const tools = session.tools({ isWithApps: hasUi(clientInfo) });
+    return { tools: this.view.listTools(this.view.withTaskTools(session, tools, clientInfo), reader) };
   }
 
   async #callNamed(
@@ -400,8 +413,14 @@ export class GatewayClient implements ClientHandler {
     const own = this.view.own.get(name);
     const session = this.session();
     const found = session.find(name);
-    const task = takesTasks(work.clientInfo, params) ? this.tasks.wanted(found, params, work) : undefined;
+    const isTaker = takesTasks(work.clientInfo, params);
+    const task = isTaker ? this.tasks.wanted(found, params, work) : undefined;
+    const isLimited =
+      task === undefined && found !== undefined && (isTaker || session.backgroundAfter(found) !== undefined);
+    const waits = isLimited ? this.tasks.waitFor(found, params, work) : undefined;
     try {
+      if (found === undefined && own === undefined && isTaskTool(name) && session.hasBackground)
+        return await this.#callTaskTool(call, work);
       if (own !== undefined) {
         if (call.readOnly === true && own.definition.annotations?.readOnlyHint !== true)
           throw notReadOnly(name);
@@ -412,14 +431,17 @@ export class GatewayClient implements ClientHandler {
       this.#wantLogs(work, session);
       const before = name === TOOL_SEARCH ? session.tools().length : 0;
       const called = found === undefined ? (tool?.name ?? name) : name;
-      const result = await session.call(called, args, {
+      const options = {
         cancellation: work,
         onProgress: passedProgress(params, work, clientConnection),
         handedOn: this.#handedOn(params, work),
         task: task?.request,
         readOnly: call.readOnly,
         select: call.select,
-      });
+      };
+      const awaited = waits === undefined ? undefined : await waits.call(session, called, args, options);
+      if (awaited !== undefined && 'response' in awaited) return awaited.response;
+      const result = awaited?.result ?? (await session.call(called, args, options));
       if (task !== undefined && (result.task !== undefined || work.clientInfo.era === 'legacy')) {
         const { server = '' } = work;
         return this.tasks.handOn(task, work, result.task ?? finishedTask(server, result, this.clock.now()));
@@ -458,6 +480,18 @@ export class GatewayClient implements ClientHandler {
       const isPart = error.code === 'INVALID_ARGUMENTS' && uri.includes('?');
       throw isPart ? failureOf(error) : resourceNotFound(uri, clientInfo.era);
     }
+  }
+
+  /** Answers one of the tools that follow calls in the background. */
+  #callTaskTool({ name, args }: RequestedCall, { clientInfo }: Work): Promise<Params> {
+    return callTaskTool({
+      name,
+      args,
+      session: this.session(),
+      owner: this.taskOwner,
+      clock: this.clock,
+      passOn: ({ info: { server, name: tool } }, result) => this.#sent(result, { clientInfo, server }, tool),
+    });
   }
 
   /** Its questions belong to this request, and to no other of this client. */

@@ -39,6 +39,10 @@ export class GatewayTasks {
     this.#tasks.set(task.id, { task, stopTimer: this.#clock.after(keptMs, () => this.#drop(task)) });
   }
 
+  has(id: string, owner: string): boolean {
+    return this.#tasks.get(id)?.task.owner === owner;
+  }
+
   /** The task of another client, a dropped and an invented one are all reported as unknown. */
   find({ taskId }: Params, owner: string): GatewayTask {
     const task = typeof taskId === 'string' ? this.#tasks.get(taskId)?.task : undefined;

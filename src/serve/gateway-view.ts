@@ -3,13 +3,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkParams } from '../catalog/param-headers.ts';
 import type { Tool } from '../catalog/tool.ts';
-import type { Params } from '../endpoint/client-era.ts';
+import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { Addresses } from './addresses.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
+import { takesTasks } from './gateway-tasks.ts';
 import type { RepairReport } from './outgoing/sent-definitions.ts';
 import { createToolLister, type ToolLister } from './outgoing/tool-list.ts';
 import { createParamHeaders } from './requested-call.ts';
 import type { ServedHost, ServedSession } from './served-host.ts';
+import { TASK_TOOLS } from './task-tools.ts';
 
 export interface GatewayViewOptions {
   readonly host: ServedHost;
@@ -29,6 +31,10 @@ export class GatewayView {
   readonly repaired: RepairReport;
   readonly listTools: ToolLister;
   readonly #paramHeaders: ReturnType<typeof createParamHeaders> = createParamHeaders();
+  readonly #withTaskTools = new WeakMap<
+    readonly Tool[],
+    { readonly settings: unknown; readonly list: readonly Tool[] }
+  >();
   #everything: ServedSession | undefined;
 
   constructor({ host, profile, own, repaired }: GatewayViewOptions) {
@@ -59,6 +65,25 @@ export class GatewayView {
   /** Returns the tools of all its servers, deferred or not. */
   allTools(): readonly Tool[] {
     return this.everything.allTools();
+  }
+
+  /**
+   * Returns the tools that a client without tasks has: with those that follow calls in the background, if a call may go on
+   * there. Clients of 2025-11-25 choose a task for each call, so tools that may become one are marked.
+   */
+  withTaskTools(session: ServedSession, tools: readonly Tool[], clientInfo: ClientInfo): readonly Tool[] {
+    if (!session.hasBackground || (clientInfo.era === 'modern' && takesTasks(clientInfo, {}))) return tools;
+    const { settings } = this.host.profiles;
+    const known = this.#withTaskTools.get(tools);
+    if (known?.settings === settings) return known.list;
+    const marked = tools.map((tool) =>
+      tool.execution === undefined && session.backgroundAfter(tool) !== undefined
+        ? { ...tool, execution: { taskSupport: 'optional' as const } }
+        : tool,
+    );
+    const list = [...marked, ...TASK_TOOLS];
+    this.#withTaskTools.set(tools, { settings, list });
+    return list;
   }
 
   /** True if log messages of a server that belong to no request may be sent to its clients. */

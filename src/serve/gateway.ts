@@ -195,6 +195,11 @@ export class Gateway implements Backend {
     this.#connected?.forget(principal);
   }
 
+  /** True if other processes serve the same clients. */
+  get hasReplicas(): boolean {
+    return this.#replicas !== undefined;
+  }
+
   /** Returns an unguessable id for work or data of a client, which this process holds. */
   issueHandle(kind: HandleKind, owner: string): string {
     return this.#replicas?.issue(kind, owner) ?? randomUUID();

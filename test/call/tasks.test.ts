@@ -1,17 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, PlugboardError } from '../../src/index.ts';
 import { type Exchange, RpcError, type ScriptedServer, scriptedServer } from '../../src/testing/index.ts';
 import { text } from '../world/content.ts';
 import { failure } from '../world/failure.ts';
-import {
-  type ScriptedHost,
-  type ScriptedHostOptions,
-  scratch,
-  scriptedHost,
-} from '../world/scripted-host.ts';
+import { type ScriptedHost, type ScriptedHostOptions, scriptedHost } from '../world/scripted-host.ts';
 import { until } from '../world/until.ts';
 
 type Era = 'legacy' | 'modern';
@@ -78,6 +73,17 @@ async function run(made: ScriptedHost, options?: CallOptions): Promise<unknown> 
   return call;
 }
 
+/** The records of the table of tasks. */
+function storedTasks(home: string): Record<string, unknown>[] {
+  const folder = join(home, 'tasks');
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown>);
+}
+
 const make = (server: ScriptedServer, more: ScriptedHostOptions = {}): Promise<ScriptedHost> =>
   scriptedHost({ server, ...more });
 
@@ -107,7 +113,7 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     ]);
     expect(made.events('call.end')).toEqual([{ id: 'c1', outcome: 'ok', ms: expect.any(Number) }]);
     await made.host.close();
-    expect(JSON.parse(readFileSync(join(made.home, 'tasks.json'), 'utf8'))).toEqual([]);
+    expect(storedTasks(made.home)).toEqual([]);
   });
 
   it('that failed, or that the server cancelled, ends the call so', async () => {
@@ -215,34 +221,43 @@ describe.each<Era>(['legacy', 'modern'])('a task of the %s era', (era) => {
     const server = worker(era, { states: [{ status: 'working' }] });
     const first = await make(server);
     const call = failure(first.host.call('mcp__s__work'));
-    await until('the handle is kept', () => existsSync(join(first.home, 'tasks.json')));
+    await until('the handle is kept', () => storedTasks(first.home).length === 1);
+    // A caller waits for it.
+    expect(await first.host.tasks()).toEqual([]);
     await first.clock.armed();
     await first.host.close();
     expect((await call).code).toBe('CONNECTION_LOST');
     expect(sent(server, 'tasks/cancel')).toEqual([]);
-    const [kept] = JSON.parse(readFileSync(join(first.home, 'tasks.json'), 'utf8'));
+    const at = Date.UTC(2026, 0, 1);
+    const [kept] = storedTasks(first.home);
     expect(kept).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{28}$/),
+      owner: 'local',
       server: 's',
       name: 'mcp__s__work',
       tool: 'work',
-      taskId: 't1',
-      era,
-      at: Date.UTC(2026, 0, 1),
+      entry: expect.any(String),
+      upstream: { taskId: 't1', era },
+      foreground: true,
+      status: 'working',
+      createdAt: at,
+      updatedAt: at,
+      ttlMs: 7 * 24 * 60 * 60 * 1000,
     });
 
     server.on('tasks/get', () => ({ taskId: 't1', ...done[era] }));
     const second = await make(server, { dir: join(first.home, '..') });
     while (second.events('log').length === 0) await second.clock.advance(100);
     const [log] = second.events('log');
-    const file = /its result is in (.*)$/.exec(log?.message ?? '')?.[1] ?? '';
+    const id = String(kept?.['id']);
     expect(log).toEqual({
       server: 's',
       level: 'info',
-      message: `the task of work that was begun at 2026-01-01T00:00:00.000Z is done: its result is in ${file}`,
+      message: `the task of work that was begun at 2026-01-01T00:00:00.000Z is done: host.task('${id}')`,
     });
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(RESULT);
+    expect(await (await second.host.task(id)).result()).toEqual(RESULT);
     await second.host.close();
-    expect(JSON.parse(readFileSync(join(first.home, 'tasks.json'), 'utf8'))).toEqual([]);
+    expect(storedTasks(first.home)).toMatchObject([{ id, status: 'completed' }]);
   });
 });
 
@@ -269,12 +284,20 @@ describe('tasks and other things', () => {
 
   it('a task of a host that was killed is collected; one that cannot be reached is kept for the next', async () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
-    const kept = { name: 'mcp__s__work', tool: 'work', era: 'modern', at: Date.UTC(2026, 0, 1), pid: dead };
-    const dir = scratch();
-    const file = join(dir, 'home', 'tasks.json');
-    mkdirSync(join(dir, 'home'));
-    const other = { ...kept, server: 'elsewhere', taskId: 't2' };
-    writeFileSync(file, JSON.stringify([{ ...kept, server: 's', taskId: 't1' }, other]));
+    const first = await make(worker('modern', { states: [{ status: 'working' }] }));
+    const call = failure(first.host.call('mcp__s__work'));
+    await until('the handle is kept', () => storedTasks(first.home).length === 1);
+    await first.host.close();
+    await call;
+    const dir = join(first.home, '..');
+    const [left = {}] = storedTasks(first.home);
+    const id = String(left['id']);
+    const file = join(first.home, 'tasks', id.slice(0, 8), `${id}.json`);
+    writeFileSync(file, JSON.stringify({ ...left, runner: { pid: dead } }));
+    // A server of another project with the same name.
+    const other = `${id.slice(0, 8)}${'0'.repeat(20)}`;
+    writeFileSync(file.replace(id, other), JSON.stringify({ ...left, id: other, entry: 'another' }));
+    writeFileSync(join(first.home, 'tasks', 'running', other), '');
     const gone = await make(scriptedServer(), {
       dir,
       replaceTransport: () => {
@@ -284,8 +307,7 @@ describe('tasks and other things', () => {
     const warned = (): boolean => gone.events('log').some(({ message }) => message.includes('has no result'));
     while (!warned()) await gone.clock.advance(10_000);
     await gone.host.close();
-    const { pid: _dead, ...left } = { ...kept, server: 's', taskId: 't1' };
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([left, other]);
+    expect(storedTasks(first.home).map((task) => task['status'])).toEqual(['working', 'working']);
 
     const back = await make(worker('modern', { states: [done.modern] }), { dir });
     while (back.events('log').length === 0) await back.clock.advance(100);
@@ -293,14 +315,15 @@ describe('tasks and other things', () => {
       { level: 'info', message: expect.stringContaining('is done') },
     ]);
     await back.host.close();
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([other]);
+    const statuses = storedTasks(first.home).map((task) => [task['id'], task['status']]);
+    expect(Object.fromEntries(statuses)).toEqual({ [id]: 'completed', [other]: 'working' });
   });
 
   it('a task of a host that still lives is left alone', async () => {
     const server = worker('modern', { states: [{ status: 'working' }] });
     const first = await make(server);
     const call = failure(first.host.call('mcp__s__work'));
-    await until('the handle is kept', () => existsSync(join(first.home, 'tasks.json')));
+    await until('the handle is kept', () => storedTasks(first.home).length === 1);
     const other = worker('modern', { states: [] });
     const second = await make(other, { dir: join(first.home, '..') });
     await second.clock.advance(10_000);

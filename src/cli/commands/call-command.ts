@@ -10,7 +10,7 @@ import { readInput, toArguments } from '../call-arguments.ts';
 import { askingDuring } from '../call-questions.ts';
 import { calledTool, findTool, refuseHidden } from '../call-target.ts';
 import { type CliCommand, type Context, type Flags, textFlag } from '../cli-command.ts';
-import { milliseconds } from '../flags.ts';
+import { milliseconds, misuse } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import { resultText, saveImages, saveResult } from '../result-output.ts';
@@ -34,6 +34,7 @@ export const call: CliCommand = {
       // Flags for the tool are parsed with its schema.
       .allowUnknownOption()
       .option('--timeout <ms>', 'maximum time without output or progress, in milliseconds')
+      .option('--background', 'do not wait: print the id of a task, for plugboard tasks')
       .option('-y, --yes', 'approve the call without asking')
       .option('--limit', 'clean and truncate the result as for a model')
       .option(
@@ -61,18 +62,23 @@ export const call: CliCommand = {
     const prepare = (host: CommandHost): void => {
       for (const server of servers) host.prepareCall(server, name);
     };
+    const isBackground = flags['background'] === true;
+    if (isBackground) checkBackground(context, flags);
     return withHost(context, { servers, ...asking, forModel, prepare }, async ({ host, config }) => {
       for (const server of servers) if (host.isHeld(server, name)) throw pinChanged(server, name);
       for (const server of servers) refuseHidden(host, findServer(config, server), name);
       const tool = findTool(host, { servers, name }, host.tools());
       const given = toArguments(input, tool.inputSchema, (message) => output.note(message));
+      const options = { signal, timeoutMs, select: textFlag(flags, 'select') };
+      if (isBackground) {
+        const { id } = await host
+          .call(tool.name, given, { ...options, background: true })
+          .catch((thrown: unknown) => explain(thrown, { output, timeoutMs, tool }));
+        output.answer({ task: id }, () => `${id}\n${output.paint.faint(`plugboard tasks watch ${id}`)}`);
+        return 0;
+      }
       const result = await host
-        .call(tool.name, given, {
-          signal,
-          timeoutMs,
-          select: textFlag(flags, 'select'),
-          onProgress: (progress) => line.show(progress),
-        })
+        .call(tool.name, given, { ...options, onProgress: (progress) => line.show(progress) })
         .catch((thrown: unknown) => explain(thrown, { output, timeoutMs, tool }))
         .finally(() => line.clear());
       const [file, folder] = [textFlag(flags, 'output'), textFlag(flags, 'saveImages')];
@@ -95,8 +101,27 @@ Examples:
   plugboard call files read_multiple_files paths=a.txt paths=b.txt
   plugboard call files write_file path=notes.md content=@draft.md
   plugboard call shots take -o shot.png
+  plugboard call --background reports build year=2026
   plugboard call github list_issues repo=x --select '[].{number: number, title: title}'
   echo '{"path":"."}' | plugboard call files list_directory -`;
+
+/** A call in the background belongs to the daemon: the process of the command ends before it. */
+function checkBackground({ openHost }: Context, flags: Flags): void {
+  for (const [name, flag] of [
+    ['output', '-o'],
+    ['saveImages', '--save-images'],
+  ] as const)
+    if (textFlag(flags, name) !== undefined)
+      throw misuse('call', `${flag} cannot be used with --background: the result is not there yet`);
+  if (openHost !== undefined) return;
+  throw new PlugboardError(
+    'USAGE',
+    'plugboard call --background runs in the daemon, which cannot be used here',
+    {
+      hint: 'Add --yes if the call needs an approval. Leave out --server and arguments from stdin; "daemon": false in config.json and PLUGBOARD_DAEMON=0 switch it off.',
+    },
+  );
+}
 
 /** Adds hints for the command line, where the way to answer and to wait longer is a flag. */
 function explain(

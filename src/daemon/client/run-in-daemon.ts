@@ -17,11 +17,12 @@ import {
   type CommandFrame,
   DAEMON_COMMANDS,
   isApprovals,
+  isBackground,
   type Screen,
 } from '../protocol/daemon-messages.ts';
 import { placeOf } from '../protocol/daemon-place.ts';
 import { allowsDaemon, commandsStartDaemon } from '../protocol/daemon-use.ts';
-import { attach } from './attach.ts';
+import { attach, attachOrStart } from './attach.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -153,7 +154,9 @@ async function runInDaemon(
     workspace: 'any',
   } as const;
   if (commandsStartDaemon(env)) await startFirst(home, env);
-  const attached = await attach(place, request).catch(() => undefined);
+  // A call in the background outlives its command.
+  const attaching = isBackground(argv) ? attachOrStart(home, place, env, request) : attach(place, request);
+  const attached = await attaching.catch(() => undefined);
   if (attached === undefined) return undefined;
   const { socket, response } = attached;
   if (!response.ok) {

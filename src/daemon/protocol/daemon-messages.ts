@@ -204,6 +204,11 @@ export interface DaemonReport {
   readonly hosts: readonly HostUse[];
 }
 
+/** True for a call that goes on in the daemon after its command. */
+export function isBackground(argv: readonly string[]): boolean {
+  return argv.includes('--background') && argv.find((word) => word !== '--json') === 'call';
+}
+
 /** The commands that a running daemon can run for a shell: they use its hosts and change no files. */
 export const DAEMON_COMMANDS: ReadonlySet<string> = new Set([
   'call',

@@ -19,6 +19,7 @@ import {
   type ControlRequest,
   type DaemonReport,
   type HttpListen,
+  isBackground,
   LEAVING,
   PROTOCOL,
   type SessionContext,
@@ -216,11 +217,14 @@ export class Daemon {
       void this.close();
     };
     const endIfUnused = (): void => {
-      // An open page counts as a client.
-      if (this.#traffic.approvalQueue.isAttended) this.#settle();
+      // An open page counts as a client, and so does a call in the background.
+      if (this.#traffic.approvalQueue.isAttended || this.#hosts.isBusy) this.#settle();
       else end('no sessions');
     };
-    if (this.#handingOver) end('its successor runs');
+    const mustEnd = this.#handingOver || this.#isLost;
+    if (mustEnd && this.#hosts.isBusy)
+      this.#cancelIdle = this.#options.clock.after(WATCH_MS, () => this.#settle());
+    else if (this.#handingOver) end('its successor runs');
     else if (this.#isLost) end('its record is gone');
     else if (!this.#forever) this.#cancelIdle = this.#options.clock.after(this.#idleMs(), endIfUnused);
   }
@@ -307,7 +311,7 @@ export class Daemon {
       socket.end(lineOf({ ok: true, result }));
       return;
     }
-    const ends = request.when === 'now' || this.#sessions.size === 0;
+    const ends = request.when === 'now' || (this.#sessions.size === 0 && !this.#hosts.isBusy);
     socket.write(lineOf({ ok: ends, result }));
     if (ends) {
       this.#stopping.add(socket);
@@ -377,7 +381,8 @@ export class Daemon {
     }
   }
 
-  #scopeOf({ kind }: SessionRequest): Scope {
+  #scopeOf(request: SessionRequest): Scope {
+    const { kind } = request;
     switch (kind) {
       case 'mcp':
       case 'http':
@@ -386,7 +391,8 @@ export class Daemon {
         return 'named';
       case 'command':
         // One command is not a reason to start all servers here, unless the daemon is set to keep running.
-        return this.#stays ? 'all' : 'existing';
+        if (this.#stays) return 'all';
+        return isBackground(request.words) ? 'named' : 'existing';
       default:
         return kind satisfies never;
     }

@@ -52,6 +52,7 @@ export class SharedHost implements ProcessOwner {
   #host: Host | undefined;
   #stopWatching: () => void = () => {};
   #all: Promise<void> | undefined;
+  #releaseTasks: (() => void) | undefined;
 
   /** `unused` is called when its last user has left. */
   constructor(view: View, options: SharedHostOptions, unused: () => void) {
@@ -99,6 +100,7 @@ export class SharedHost implements ProcessOwner {
       if (isAtLeast(level, 'warning')) log(`${level}${server === undefined ? '' : ` ${server}`}: ${message}`);
     });
     host.on('server', () => changed(this));
+    host.on('task', () => this.#tasksChanged(host));
     log(`opened the servers of ${this.cwd}`);
     return host;
   }
@@ -124,6 +126,15 @@ export class SharedHost implements ProcessOwner {
           folder: this.cwd,
         }),
     );
+  }
+
+  /** A call in the background uses the host like a session. */
+  #tasksChanged(host: Host): void {
+    if (host.isBusy) this.#releaseTasks ??= this.hold();
+    else {
+      this.#releaseTasks?.();
+      this.#releaseTasks = undefined;
+    }
   }
 
   hold(): () => void {
@@ -205,6 +216,11 @@ export class SharedHosts {
     return [...this.#known].flatMap(({ shared }) =>
       shared.host === undefined ? [] : [{ shared, host: shared.host }],
     );
+  }
+
+  /** True while a call goes on in the background. */
+  get isBusy(): boolean {
+    return this.all().some(({ host }) => host.isBusy);
   }
 
   /**
