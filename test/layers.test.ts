@@ -23,6 +23,7 @@ const LAYERS: readonly string[] = [
   'catalog',
   'call',
   'history',
+  'programs',
   'host',
   'cluster',
   'remote-only',

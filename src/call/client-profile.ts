@@ -18,6 +18,8 @@ export interface ClientProfile {
   readonly budgets: readonly Budget[];
   /** How definitions are listed: as the nearest profile of the chain sets it. */
   readonly definitions: Profile['definitions'];
+  /** Whether the clients have `run`: as the nearest profile of the chain sets it. */
+  readonly codeMode: Profile['codeMode'];
   /** True if the clients have a tool. */
   offers(server: string, names: Spellings): boolean;
   /** False if the clients have no tool of a server, whatever its tools are called. */
@@ -30,8 +32,8 @@ export interface ClientProfile {
 
 /**
  * Compiles a chain. Every member of it restricts: a tool must match all lists of servers and tools, all rules apply
- * together, and the stricter approval mode is used. Only `search` and `definitions` are those of the nearest profile
- * that sets them.
+ * together, and the stricter approval mode is used. Only `search`, `definitions` and `codeMode` are those of the
+ * nearest profile that sets them.
  */
 export function compileProfile(chain: ProfileChain, settings: Settings): ClientProfile {
   const servers = chain.flatMap(({ servers: globs }) =>
@@ -53,6 +55,7 @@ export function compileProfile(chain: ProfileChain, settings: Settings): ClientP
     search,
     budgets: chain.flatMap(({ budgets = [] }) => budgets),
     definitions: chain.find(({ definitions }) => definitions !== undefined)?.definitions,
+    codeMode: chain.find(({ codeMode }) => codeMode !== undefined)?.codeMode,
     offers: isOffered,
     mayOffer: (server) =>
       hasServer(server) && lists.every((rules) => rules.some((rule) => mayMatch(rule, server))),

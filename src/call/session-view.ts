@@ -3,7 +3,7 @@
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Search } from '../catalog/search-view.ts';
-import type { Budget, DefinitionsSetting, Settings } from '../config/entry.ts';
+import type { Budget, CodeModeSetting, DefinitionsSetting, Settings } from '../config/entry.ts';
 import { reasonWithoutRule, type Spellings } from '../policy/approval.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
@@ -16,6 +16,8 @@ export interface SessionProfile {
   readonly budgets: readonly Budget[];
   /** How definitions are listed; undefined: as the host lists them. */
   readonly definitions: DefinitionsSetting | undefined;
+  /** Whether there is `run`; undefined: as the host sets it. */
+  readonly codeMode: CodeModeSetting | undefined;
   /** The tools of the profile, as if there were no others. */
   readonly snapshot: Snapshot;
   readonly deferral: () => Deferral;

@@ -16,6 +16,7 @@ import { maxOutputTokens } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type KeptTasks, openKeptTasks } from '../connection/tasks-kept.ts';
 import { LinkedList } from '../lib/linked-list.ts';
+import type { Programs } from '../programs/programs.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
 import { mayUse } from './may-use.ts';
@@ -36,6 +37,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
   let made = 0;
   let collecting: Promise<void> = Promise.resolve();
   let checker: Promise<ArgumentChecker> | undefined;
+  let programs: Programs | undefined;
   let selecting: ReturnType<CallContext['select']> | undefined;
   const files = outputFiles(core);
   const context: CallContext = {
@@ -53,6 +55,19 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     budgets: core.budgets,
     tasks,
     results: new ResultStore(files, core.clock),
+    codeMode: (session) => core.codeModeFor(session),
+    async programs() {
+      const { Programs } = await import('../programs/programs.ts');
+      programs ??= new Programs({
+        context,
+        home: core.home,
+        pipeline,
+        nextId,
+        on: (event, listener) => core.events.on(event, listener),
+        approveOwn: (session, action) => core.approvals.approveOwn(session, action),
+      });
+      return programs.handle;
+    },
     select() {
       selecting ??= import('../lib/jmespath/jmespath-select.ts').then(({ parseSelect }) => parseSelect);
       return selecting;
@@ -88,6 +103,11 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     },
     relist: (name, session) => relist(core, name, session),
   };
+  const pipeline = createPipeline(context);
+  const nextId = (): string => {
+    made += 1;
+    return `${core.idPrefix}c${made}`;
+  };
   const collectAll = async (): Promise<void> => {
     if (closing.aborted) return;
     const claimed = await tasks.claim();
@@ -100,17 +120,14 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
   };
   return {
     ...context,
-    pipeline: createPipeline(context),
-    nextId() {
-      made += 1;
-      return `${core.idPrefix}c${made}`;
-    },
+    pipeline,
+    nextId,
     collectTasks() {
       collecting = collectAll().catch((error: unknown) => {
         core.log(undefined, 'warning', `Tasks of an earlier host: ${String(error)}`);
       });
     },
-    settled: () => collecting,
+    settled: () => Promise.all([collecting, programs?.close()]).then(() => {}),
     async flush() {
       await Promise.all([audit?.flush(), searchUsage?.flush(), tasks.release()]);
     },
