@@ -209,8 +209,6 @@ export class ProgramFiles implements FrozenPrograms {
   async remove(id: string): Promise<void> {
     await rm(this.#file(id), { force: true });
     await rm(this.#journal(id), { force: true });
-    // Nothing is left that two processes could take.
-    await rm(this.#lock(id), { force: true });
   }
 
   async #open(id: string): Promise<TakenProgram | undefined> {
@@ -230,17 +228,16 @@ export class ProgramFiles implements FrozenPrograms {
     return { program: deserialize(opened) as FrozenProgram, journal }; // sealed by us
   }
 
-  #hold(id: string): Promise<Release | undefined> {
-    return makeFolder(this.#locks, FOLDER_MODE).then(() => tryHold(this.#lock(id)));
+  /** The second attempt follows the removal of what a dead process left. */
+  async #hold(id: string): Promise<Release | undefined> {
+    await makeFolder(this.#locks, FOLDER_MODE);
+    const lock = join(this.#locks, id);
+    return (await tryHold(lock)) ?? (await tryHold(lock));
   }
 
   #readKey(): Promise<Uint8Array> {
     this.#key ??= readKeyFile(this.#keyFile, this.#locks);
     return this.#key;
-  }
-
-  #lock(id: string): string {
-    return join(this.#locks, `${id}.lock`);
   }
 
   #file(id: string): string {
