@@ -13,11 +13,12 @@ export const GUEST_CODE = `((post, setup) => {
   const [P, E, S, X] = [Promise, Error, String, Proxy];
   const { then } = P.prototype;
   const { join } = Array.prototype;
-  const { messageChars, storedChars, servers } = setup;
+  const { messageChars, outputTokens, storedChars, servers } = setup;
   const pending = { __proto__: null };
   const stored = { __proto__: null };
   for (const key of keys(setup.stored)) stored[key] = setup.stored[key];
   let last = 0;
+  let written = 0;
 
   const send = (message) => {
     const text = stringify(message);
@@ -66,6 +67,12 @@ export const GUEST_CODE = `((post, setup) => {
     const most = 4000;
     send({ __proto__: null, kind: 'threw', name: name.slice(0, 100), text: text.slice(0, most), stack: stack?.slice(0, most), code });
   };
+  const write = (kind, text) => {
+    // As the host estimates it, for ASCII.
+    written += ((text.length + 3) >> 2) + 1;
+    if (written > outputTokens) throw new E('The output of a program is limited to about ' + outputTokens + ' tokens');
+    send({ __proto__: null, kind, text });
+  };
   const named = (make, names) =>
     new X({ __proto__: null }, {
       __proto__: null,
@@ -79,7 +86,7 @@ export const GUEST_CODE = `((post, setup) => {
   const log = (...parts) => {
     const texts = [];
     for (let at = 0; at < parts.length; at += 1) texts[at] = shown(parts[at]);
-    send({ __proto__: null, kind: 'log', text: apply(join, texts, [' ']) });
+    write('log', apply(join, texts, [' ']));
   };
   const given = {
     __proto__: null,
@@ -102,7 +109,7 @@ export const GUEST_CODE = `((post, setup) => {
       const text = stored[S(key)];
       return text === undefined ? undefined : parse(text);
     },
-    text: (value) => send({ __proto__: null, kind: 'text', text: shown(value) }),
+    text: (value) => write('text', shown(value)),
     image: (data, mimeType = 'image/png') => send({ __proto__: null, kind: 'image', data: S(data), mimeType: S(mimeType) }),
     console: { __proto__: null, log, info: log, warn: log, error: log, debug: log },
   };

@@ -14,7 +14,6 @@ export interface ProgramLimits extends VmLimits {
   readonly wallMs: number;
   readonly calls: number;
   readonly parallel: number;
-  readonly outputTokens: number;
   /** How long a paused program can be continued. */
   readonly keepMs: number;
   readonly durable: boolean;

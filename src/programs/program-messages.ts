@@ -9,6 +9,7 @@ export interface VmLimits {
   readonly memoryBytes: number;
   /** Length of all messages of one turn. */
   readonly messageChars: number;
+  readonly outputTokens: number;
   /** Length of all stored values. */
   readonly storedChars: number;
 }

@@ -13,7 +13,7 @@ import type { Unsubscribe } from '../lib/emitter.ts';
 import { type FrozenAsk, type ProgramEnd, type TakenProgram, withJournal } from './frozen-programs.ts';
 import { callArguments, type GuestAsk, parseGuestMessage } from './guest-messages.ts';
 import { limitError, type ProgramLimits, tooManyCalls, tooMuchOutput } from './program-limits.ts';
-import type { FromThread, Frozen, VmAnswer } from './program-messages.ts';
+import type { FromThread, Frozen, VmAnswer, VmLimits } from './program-messages.ts';
 import { ProgramOutput } from './program-output.ts';
 import { ProgramRecord } from './program-record.ts';
 import { callsText, endedResult, isOutOfMemory, pausedResult, returnedText } from './program-result.ts';
@@ -549,8 +549,6 @@ function newAsk(ask: GuestAsk, message: string): Ask {
   return { ask, message, state: 'queued', call: undefined, questions: 0, reason: '', answer: undefined };
 }
 
-function vmLimits({ cpuMs, memoryBytes, messageChars, storedChars }: ProgramLimits): FromLimits {
-  return { cpuMs, memoryBytes, messageChars, storedChars };
+function vmLimits({ cpuMs, memoryBytes, messageChars, outputTokens, storedChars }: ProgramLimits): VmLimits {
+  return { cpuMs, memoryBytes, messageChars, outputTokens, storedChars };
 }
-
-type FromLimits = Pick<ProgramLimits, 'cpuMs' | 'memoryBytes' | 'messageChars' | 'storedChars'>;

@@ -46,8 +46,8 @@ class Machine {
     const vm = await QuickJS.create(optionsFor(given.module, limits, meter));
     const messages: string[] = [];
     const posting = vm.newFunction('post', poster(vm, messages, limits, meter));
-    const { messageChars, storedChars } = limits;
-    const setup = vm.hostToHandle({ messageChars, storedChars, servers, stored, input });
+    const { messageChars, outputTokens, storedChars } = limits;
+    const setup = vm.hostToHandle({ messageChars, outputTokens, storedChars, servers, stored, input });
     const guest = vm.evalCode(GUEST_CODE, 'plugboard');
     const made = vm.callFunction(guest, vm.undefined, posting, setup);
     const [settle, begin] = [made.getProp('0'), made.getProp('1')];
@@ -196,19 +196,30 @@ function poster(vm: QuickJS, messages: string[], { messageChars }: VmLimits, met
 
 /** Returns the program as a function. Types are removed if it is not valid JavaScript. */
 async function compiled(vm: QuickJS, code: string): Promise<JSValueHandle> {
-  const body = ONE_FUNCTION.test(code.trim()) ? `return (${code.trim().replace(/;$/, '')}\n)();` : code;
+  const trimmed = code.trim().replace(/;$/, '');
+  if (ONE_FUNCTION.test(trimmed)) {
+    try {
+      return await evaluated(vm, `return (${trimmed}\n)();`);
+    } catch (thrown) {
+      // It only begins with a function.
+      if (!(thrown instanceof Stopped)) throw thrown;
+    }
+  }
+  return evaluated(vm, code);
+}
+
+async function evaluated(vm: QuickJS, body: string): Promise<JSValueHandle> {
   // On one line, so that lines of errors are those of the program.
   const whole = `(async () => {${body}\n})`;
-  const evaluated = (text: string): JSValueHandle => vm.evalCode(text, 'program');
   if (!mayHaveTypeArguments(whole)) {
     try {
-      return evaluated(whole);
+      return vm.evalCode(whole, 'program');
     } catch (thrown) {
       if (!isSyntaxError(thrown)) throw thrown;
     }
   }
   try {
-    return evaluated(await stripTypes(whole));
+    return vm.evalCode(await stripTypes(whole), 'program');
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     if (FULL.test(message)) throw thrown;

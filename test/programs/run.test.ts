@@ -54,6 +54,7 @@ it('CAL-9: types are stripped, also type arguments of calls, and lines of errors
     return pick<Row>(rows)!.id satisfies number;`;
   expect(await run(typed)).toEqual(['2']);
   expect(await run('async () => { return 5; }')).toEqual(['5']);
+  expect(await run('function five() { return 5; }\nreturn five();')).toEqual(['5']);
   expect(await host.call('run', { code: 'const a = 1;\nnull.x;' })).toEqual({
     content: [
       {
