@@ -20,6 +20,12 @@ const VENDORED = [
     imported: /\bimport\('cross-spawn'\)/g,
     source: "export { default } from 'cross-spawn';",
   },
+  // Read only for programs with types; its own dependencies are for its command.
+  {
+    file: 'sucrase.js',
+    imported: /\bimport\('sucrase'\)/g,
+    source: "export { transform } from 'sucrase';",
+  },
   // One vocabulary of a package with many: it is not a dependency, and is read only where tokens are counted.
   {
     file: 'o200k.js',

@@ -24,6 +24,7 @@ const LAYERS: readonly string[] = [
   'tasks',
   'call',
   'history',
+  'programs',
   'host',
   'cluster',
   'remote-only',

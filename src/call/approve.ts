@@ -51,7 +51,8 @@ export const approve: Stage = (context, next) => (call) => {
       call.decision = decision.reason;
       return Promise.reject(denied(call, reasonFor(call.session, decision)));
     case 'ask':
-      if (approvalsFor(call.session) === 'client' && !decision.explicit) {
+      // A client that asks its own user has shown them the program, not its calls.
+      if (approvalsFor(call.session) === 'client' && !decision.explicit && call.program === undefined) {
         call.decision = 'asked by the caller';
         return next(call);
       }

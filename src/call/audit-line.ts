@@ -21,6 +21,8 @@ export interface AuditedCall {
   /** The client of the session, and its profile, if it has them. */
   readonly client?: string | undefined;
   readonly profile?: string | undefined;
+  /** The program that made the call. */
+  readonly program?: string | undefined;
   readonly server: string;
   readonly tool: string;
   readonly decision: string;
@@ -46,11 +48,12 @@ export function createAuditLine(): AuditLine {
   return {
     shapeOf: (args) => shapeText(args, quoted),
     lineOf(call, shape) {
-      const { at, decision, rule, outcome, ms, code, bytes } = call;
+      const { at, program, decision, rule, outcome, ms, code, bytes } = call;
       const why = rule === undefined ? quoted(decision) : `${quoted(decision)},"rule":${quoted(rule)}`;
       const how = `"arguments":${shape},"decision":${why},"outcome":"${outcome}","ms":${ms}`;
       const failed = code === undefined ? '' : `,"code":"${code}"`;
-      return `{"time":"${timeOf(at)}",${whoOf(call)},${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
+      const by = program === undefined ? '' : `,"program":${quoted(program)}`;
+      return `{"time":"${timeOf(at)}",${whoOf(call)}${by},${how}${failed}${bytes === undefined ? '' : `,"bytes":${bytes}`}}`;
     },
   };
 }

@@ -8,7 +8,7 @@ import type { SearchUsage } from '../catalog/search-usage.ts';
 import type { Search } from '../catalog/search-view.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { NameForm } from '../catalog/tool-names.ts';
-import type { Settings } from '../config/entry.ts';
+import type { CodeModeSettings, Settings } from '../config/entry.ts';
 import type { Identity } from '../config/rules.ts';
 import type { Connection } from '../connection/connection.ts';
 import type { HandedOn } from '../connection/handed-on.ts';
@@ -101,6 +101,10 @@ export interface Call extends CallOptions {
   arguments: Readonly<Record<string, unknown>>;
   readonly session: Session;
   approved?: boolean | undefined;
+  /** The program that makes this call, which reads its result in place of a model; for `run`, the one it runs. */
+  program?: string | undefined;
+  /** Called by the stage of this name, right before the call is sent to its server. */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
   /** Set by `resolve`; every later stage may rely on them. */
   tool?: Tool | undefined;
   connection?: Connection | undefined;
@@ -133,7 +137,10 @@ export interface Call extends CallOptions {
 
 /** Events of calls: their begin, progress and end. */
 export interface CallEvents {
-  /** `{ id, server, tool, session, client?, profile?, ref? }`; `ref` is the caller's own name for the call. */
+  /**
+   * `{ id, server, tool, session, client?, profile?, ref?, program? }`; `ref` is the caller's own name for the call,
+   * `program` the id of the program that makes it.
+   */
   readonly 'call.begin': {
     readonly id: string;
     readonly server: string;
@@ -143,6 +150,7 @@ export interface CallEvents {
     readonly client?: string;
     readonly profile?: string;
     readonly ref?: string;
+    readonly program?: string;
   };
   /** `{ id, arguments }`: as given, right after `call.begin`; not in the audit log or the management API. */
   readonly 'call.arguments': { readonly id: string; readonly arguments: Readonly<Record<string, unknown>> };
@@ -214,6 +222,10 @@ export interface CallContext {
   readonly output: OutputContext;
   /** Results that were too long for a model. */
   readonly results: ResultStore;
+  /** Returns the settings of code mode; undefined if the session has none. */
+  codeMode(session: Session): CodeModeSettings | undefined;
+  /** Loads the handler of `run`; most hosts never need it. */
+  programs(): Promise<Handler>;
   /** Loads the parser of selections; most hosts never need it. */
   select(): Promise<(expression: string) => Select>;
   /** Where processes of servers are started. */

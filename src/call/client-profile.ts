@@ -20,6 +20,8 @@ export interface ClientProfile {
   readonly definitions: Profile['definitions'];
   /** How long the clients wait for a call before it goes on as a task: as the nearest profile of the chain sets it. */
   readonly backgroundAfter: number | undefined;
+  /** Whether the clients have `run`: as the nearest profile of the chain sets it. */
+  readonly codeMode: Profile['codeMode'];
   /** True if the clients have a tool. */
   offers(server: string, names: Spellings): boolean;
   /** False if the clients have no tool of a server, whatever its tools are called. */
@@ -32,8 +34,8 @@ export interface ClientProfile {
 
 /**
  * Compiles a chain. Every member of it restricts: a tool must match all lists of servers and tools, all rules apply
- * together, and the stricter approval mode is used. Only `search`, `definitions` and `backgroundAfter` are those of the
- * nearest profile that sets them.
+ * together, and the stricter approval mode is used. Only `search`, `definitions`, `backgroundAfter` and `codeMode` are those
+ * of the nearest profile that sets them.
  */
 export function compileProfile(chain: ProfileChain, settings: Settings): ClientProfile {
   const servers = chain.flatMap(({ servers: globs }) =>
@@ -56,6 +58,7 @@ export function compileProfile(chain: ProfileChain, settings: Settings): ClientP
     budgets: chain.flatMap(({ budgets = [] }) => budgets),
     definitions: chain.find(({ definitions }) => definitions !== undefined)?.definitions,
     backgroundAfter: chain.find(({ backgroundAfter }) => backgroundAfter !== undefined)?.backgroundAfter,
+    codeMode: chain.find(({ codeMode }) => codeMode !== undefined)?.codeMode,
     offers: isOffered,
     mayOffer: (server) =>
       hasServer(server) && lists.every((rules) => rules.some((rule) => mayMatch(rule, server))),

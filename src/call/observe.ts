@@ -21,6 +21,7 @@ export const observe: Stage = (context, next) => (call) => {
     if (session.client !== undefined) begun.client = session.client;
     if (session.profile !== undefined) begun.profile = session.profile.name;
     if (ref !== undefined) begun.ref = ref;
+    if (call.program !== undefined) begun.program = call.program;
     events.emit('call.begin', begun);
   }
   const running = context.recorders.length === 0 ? undefined : context.running.add(call);
@@ -80,6 +81,7 @@ function end(
       session: call.session.id,
       client: call.session.client,
       profile: call.session.profile?.name,
+      program: call.program,
       server: tool.server,
       tool: tool.tool,
       decision: call.decision ?? 'none',

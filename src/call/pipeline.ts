@@ -16,6 +16,7 @@ import { observe } from './observe.ts';
 import { resolve } from './resolve.ts';
 import { resourceTools } from './resource-tools.ts';
 import { resultTool } from './result-tool.ts';
+import { beforeSend, runPrograms } from './run-programs.ts';
 import { parseSelection } from './select-part.ts';
 import { routeSession } from './session-router.ts';
 import { shape } from './shape.ts';
@@ -27,6 +28,7 @@ export const stages: readonly Stage[] = [
   toolSearch,
   resourceTools,
   resultTool,
+  runPrograms,
   resolve,
   recordUsage,
   observe,
@@ -41,6 +43,7 @@ export const stages: readonly Stage[] = [
   shape,
   routeSession,
   limit,
+  beforeSend,
   invoke,
 ];
 

@@ -3,7 +3,7 @@
 import type { Snapshot } from '../catalog/catalog.ts';
 import type { Deferral } from '../catalog/deferral.ts';
 import type { Search } from '../catalog/search-view.ts';
-import type { Budget, DefinitionsSetting, Settings } from '../config/entry.ts';
+import type { Budget, CodeModeSetting, DefinitionsSetting, Settings } from '../config/entry.ts';
 import { reasonWithoutRule, type Spellings } from '../policy/approval.ts';
 import type { CallContext } from './call.ts';
 import type { Session } from './session.ts';
@@ -18,6 +18,8 @@ export interface SessionProfile {
   readonly definitions: DefinitionsSetting | undefined;
   /** How long its clients wait for a call before it goes on as a task. */
   readonly backgroundAfter: number | undefined;
+  /** Whether there is `run`; undefined: as the host sets it. */
+  readonly codeMode: CodeModeSetting | undefined;
   /** The tools of the profile, as if there were no others. */
   readonly snapshot: Snapshot;
   readonly deferral: () => Deferral;

@@ -49,6 +49,8 @@ function shaped(context: CallContext, call: Call, raw: ShapedResult): ShapedResu
     context.hidden(tool.server, `results of ${tool.tool}`);
   }
   const wanted = call.selection === undefined ? cleaned : selectedPart(cleaned, call.selection);
+  // A program reads it whole; its own output is limited.
+  if (call.program !== undefined) return wanted;
   const verdicts = verdictsOn(context, call, wanted);
   return verdicts === undefined
     ? withinLimit(context, call, wanted)

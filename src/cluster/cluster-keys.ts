@@ -1,14 +1,12 @@
 /** The keys that all replicas share: derives one key for each purpose, and seals and opens values with them. */
 
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
+import { openBytes, sealBytes } from '../lib/sealed-bytes.ts';
 
 const MIN_KEY_BYTES = 32;
 const DERIVED_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const ID_BYTES = 4;
-const CIPHER = 'aes-256-gcm';
 const KEY_NAME = 'PLUGBOARD_CLUSTER_KEY';
 const OLD_NAME = 'PLUGBOARD_CLUSTER_KEY_OLD';
 
@@ -50,27 +48,14 @@ export class ClusterKeys {
   /** Encrypts bytes; they can be opened with the same context only. */
   seal(bytes: Uint8Array, context: string): Buffer {
     const key = this.#isCurrentKnown ? this.#current : (this.#old ?? this.#current);
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, key.seals, nonce).setAAD(Buffer.from(context));
-    return Buffer.concat([key.idBytes, nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+    return Buffer.concat([key.idBytes, sealBytes(key.seals, bytes, context)]);
   }
 
   /** Returns undefined for a value that was changed, or sealed with another key or context. */
   open(sealed: Uint8Array, context: string): Buffer | undefined {
-    if (sealed.length < ID_BYTES + NONCE_BYTES + TAG_BYTES) return undefined;
-    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-    const key = this.#all.find(({ idBytes }) => idBytes.equals(bytes.subarray(0, ID_BYTES)));
-    if (key === undefined) return undefined;
-    const nonce = bytes.subarray(ID_BYTES, ID_BYTES + NONCE_BYTES);
-    const decipher = createDecipheriv(CIPHER, key.seals, nonce, { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    try {
-      const opened = decipher.update(bytes.subarray(ID_BYTES + NONCE_BYTES, -TAG_BYTES));
-      return Buffer.concat([opened, decipher.final()]);
-    } catch {
-      return undefined;
-    }
+    const id = Buffer.from(sealed.subarray(0, ID_BYTES));
+    const key = this.#all.find(({ idBytes }) => idBytes.equals(id));
+    return key === undefined ? undefined : openBytes(key.seals, sealed.subarray(ID_BYTES), context);
   }
 
   sealText(text: string, context: string): string {

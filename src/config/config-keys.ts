@@ -9,6 +9,8 @@ import { isRecord } from '../lib/json.ts';
 import type {
   Budget,
   ClientSetting,
+  CodeModeSetting,
+  CodeModeSettings,
   DefinitionsSetting,
   EntryBase,
   InputDefinition,
@@ -489,6 +491,55 @@ const toolSearchMode: Kind<ToolSearchSetting> = either(
 
 const definitionForm: Kind<DefinitionsSetting> = oneOf('full', 'compact');
 
+const MAX_PROGRAM_MS = 86_400_000;
+
+const codeMode: Kind<CodeModeSetting> = either(
+  flag,
+  object(
+    keys<CodeModeSettings>({
+      cpuMs: {
+        kind: positive(MAX_PROGRAM_MS),
+        description: 'How long a program may compute.',
+        default: 10_000,
+      },
+      wallMs: {
+        kind: positive(MAX_PROGRAM_MS),
+        description: 'How long a program may take, without the time in which it waits for a person.',
+        default: 300_000,
+      },
+      memoryMb: { kind: wholeNumber(8, 1_024), description: 'Memory of a program.', default: 64 },
+      calls: { kind: positive(100_000), description: 'How many calls a program may make.', default: 500 },
+      parallel: { kind: positive(100), description: 'How many of them run at the same time.', default: 10 },
+      outputTokens: {
+        kind: positive(1_000_000),
+        description: 'Tokens of the output of a program.',
+        default: 10_000,
+      },
+      storedKb: {
+        kind: positive(65_536),
+        description: 'Values that the programs of a session may store, in kilobytes.',
+        default: 256,
+      },
+      descriptionTokens: {
+        kind: positive(100_000),
+        description: 'Tokens of the description of `run`, with signatures of tools.',
+        default: 2_000,
+      },
+      keepHours: {
+        kind: positive(8_760),
+        description: 'How long a paused program can be continued.',
+        default: 24,
+      },
+      durable: {
+        kind: flag,
+        description:
+          'Whether a program is saved before every call, so that it survives the end of its process.',
+        default: 'false',
+      },
+    }),
+  ),
+);
+
 /** The keys of rules for calls. */
 export const RULE_KEYS: Keys<Permissions> = keys<Permissions>({
   allow: { kind: rules('allow'), description: 'Calls of your own servers that are never asked about.' },
@@ -535,6 +586,11 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
     kind: definitionForm,
     description: 'How tools are listed for its clients, as `definitions`.',
     default: '`definitions`',
+  },
+  codeMode: {
+    kind: codeMode,
+    description: 'Whether its clients get the tool `run`, as `codeMode`.',
+    default: '`codeMode`',
   },
   budgets: { kind: list(budget, 'budgets'), description: 'How much each of its clients may call.' },
   backgroundAfter: BACKGROUND_AFTER,
@@ -622,6 +678,12 @@ export const SETTINGS_KEYS: Keys<SettingsMembers> = keys<SettingsMembers>({
     description:
       'How tools are listed for models: "compact" has the first sentence of each description, and schemas without descriptions.',
     default: '"full"',
+  },
+  codeMode: {
+    kind: codeMode,
+    description:
+      'Whether models get the tool `run`, which runs programs over all tools in a sandbox; an object sets their limits; see code-mode.md.',
+    default: 'false',
   },
   minAge: {
     kind: age,

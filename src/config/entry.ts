@@ -289,6 +289,23 @@ export type ToolSearchSetting = boolean | 'auto' | `auto:${number}`;
 /** How definitions of tools are listed for models. */
 export type DefinitionsSetting = 'full' | 'compact';
 
+/** The limits of programs, for sessions with code mode. */
+export interface CodeModeSettings {
+  readonly cpuMs?: number;
+  readonly wallMs?: number;
+  readonly memoryMb?: number;
+  readonly calls?: number;
+  readonly parallel?: number;
+  readonly outputTokens?: number;
+  readonly storedKb?: number;
+  readonly descriptionTokens?: number;
+  readonly keepHours?: number;
+  readonly durable?: boolean;
+}
+
+/** Whether models get the tool `run`, and the limits of its programs. */
+export type CodeModeSetting = boolean | CodeModeSettings;
+
 /** How the clients of a profile find tools. */
 export interface ProfileSearch {
   readonly mode?: ToolSearchSetting;
@@ -306,6 +323,7 @@ export interface Profile extends AgentProfile {
   readonly approvals?: 'client' | 'enforce';
   readonly search?: ToolSearchSetting | ProfileSearch;
   readonly definitions?: DefinitionsSetting;
+  readonly codeMode?: CodeModeSetting;
   readonly budgets?: readonly Budget[];
   /** Milliseconds after which a call of its clients goes on as a task. */
   readonly backgroundAfter?: number;
@@ -334,6 +352,7 @@ export interface Settings {
   readonly cluster?: { readonly onLost?: 'local' | 'refuse' };
   readonly toolSearch?: ToolSearchSetting;
   readonly definitions?: DefinitionsSetting;
+  readonly codeMode?: CodeModeSetting;
   /** Versions younger than this are not locked: a number and m, h, d or w. */
   readonly minAge?: string;
   /** Whether clients of the gateway get references in place of results that they have; default false. */

@@ -21,6 +21,7 @@ import { LinkedList } from '../lib/linked-list.ts';
 import { quickHash } from '../lib/quick-hash.ts';
 import type { RunningTasks } from '../tasks/running-tasks.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
+import type { Programs } from '../programs/programs.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
 import { mayUse } from './may-use.ts';
@@ -45,6 +46,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
   let made = 0;
   let collecting: Promise<void> = Promise.resolve();
   let checker: Promise<ArgumentChecker> | undefined;
+  let programs: Programs | undefined;
   let selecting: ReturnType<CallContext['select']> | undefined;
   const files = outputFiles(core);
   const context: CallContext = {
@@ -62,6 +64,19 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     budgets: core.budgets,
     tasks,
     results: new ResultStore(files, core.clock),
+    codeMode: (session) => core.codeModeFor(session),
+    async programs() {
+      const { Programs } = await import('../programs/programs.ts');
+      programs ??= new Programs({
+        context,
+        home: core.home,
+        pipeline,
+        nextId,
+        on: (event, listener) => core.events.on(event, listener),
+        approveOwn: (session, action) => core.approvals.approveOwn(session, action),
+      });
+      return programs.handle;
+    },
     select() {
       selecting ??= import('../lib/jmespath/jmespath-select.ts').then(({ parseSelect }) => parseSelect);
       return selecting;
@@ -102,6 +117,11 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     const isSame = tasks.isKept(task.server) && tasks.entryOf(task.server) === task.entry;
     if (connection !== undefined && isSame) await collect(context, task, connection);
   };
+  const pipeline = createPipeline(context);
+  const nextId = (): string => {
+    made += 1;
+    return `${core.idPrefix}c${made}`;
+  };
   const collectAll = async (): Promise<void> => {
     if (closing.aborted || !tasks.mayExist) return;
     const { table } = await tasks.running();
@@ -109,11 +129,8 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
   };
   return {
     ...context,
-    pipeline: createPipeline(context),
-    nextId() {
-      made += 1;
-      return `${core.idPrefix}c${made}`;
-    },
+    pipeline,
+    nextId,
     collectTasks() {
       collecting = collectAll().catch((error: unknown) => {
         core.log(undefined, 'warning', `Tasks of an earlier host: ${String(error)}`);
@@ -126,7 +143,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     get isBusy() {
       return tasks.isBusy;
     },
-    settled: () => collecting,
+    settled: () => Promise.all([collecting, programs?.close()]).then(() => {}),
     async flush() {
       await Promise.all([audit?.flush(), searchUsage?.flush(), tasks.flush()]);
     },

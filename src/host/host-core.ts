@@ -26,11 +26,12 @@ import { type KnownToolsWriter, openKnownToolsWriter } from '../catalog/known-to
 import { type LastFailures, openLastFailures } from '../catalog/last-failures.ts';
 import { LIST_RESOURCES, READ_RESOURCE } from '../catalog/resource-tool-definitions.ts';
 import { RESULT } from '../catalog/result-tool-definition.ts';
+import { RUN } from '../catalog/run-tool-definition.ts';
 import { openSearchUsage, type SearchUsage } from '../catalog/search-usage.ts';
 import { createSearch, type Search } from '../catalog/search-view.ts';
 import { TASK_TOOL_NAMES } from '../catalog/task-tool-names.ts';
 import type { NameForm } from '../catalog/tool-names.ts';
-import type { DefinitionsSetting } from '../config/entry.ts';
+import type { CodeModeSettings, DefinitionsSetting } from '../config/entry.ts';
 import { findHome, type Home, homeAt, noHome } from '../config/home.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -238,6 +239,7 @@ export class HostCore {
       READ_RESOURCE,
       RESULT,
       ...TASK_TOOL_NAMES,
+      ...(this.#mayRunPrograms ? [RUN] : []),
     ];
     this.catalog = new Catalog(naming ?? 'mcp__', reserved, this.hidden);
     this.loader = this.#createLoader();
@@ -342,6 +344,24 @@ export class HostCore {
   /** Returns how definitions are listed: as the profile of the session, the host's options or the configuration set it. */
   definitionsFor({ profile }: Pick<Session, 'profile'>): DefinitionsSetting {
     return profile?.definitions ?? this.options.definitions ?? this.config.settings.definitions ?? 'full';
+  }
+
+  /** Whether any session may have code mode. */
+  get #mayRunPrograms(): boolean {
+    const { codeMode, profiles = {} } = this.config.settings;
+    const all = [
+      this.options.codeMode,
+      codeMode,
+      ...Object.values(profiles).map((profile) => profile.codeMode),
+    ];
+    return all.some((mode) => mode !== undefined && mode !== false);
+  }
+
+  /** Returns the limits of the session's programs; undefined if it has no code mode. */
+  codeModeFor({ profile }: Pick<Session, 'profile'>): CodeModeSettings | undefined {
+    const mode = profile?.codeMode ?? this.options.codeMode ?? this.config.settings.codeMode ?? false;
+    if (typeof mode === 'boolean') return mode ? {} : undefined;
+    return mode;
   }
 
   /** A gateway has checked the profile; if it breaks later, its clients have nothing. */

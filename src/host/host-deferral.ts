@@ -16,19 +16,22 @@ interface DeferralView {
   readonly snapshot?: () => Snapshot;
   readonly offers?: Offers | undefined;
   readonly mode?: () => Settings['toolSearch'];
+  /** Whether programs call the tools: then they are not listed, unless a setting lists them. */
+  readonly codeMode?: () => boolean;
   readonly alwaysLoads?: (tool: Tool) => boolean;
 }
 
 export function hostDeferral(
-  core: Pick<HostCore, 'options' | 'env' | 'catalog' | 'config' | 'pool'>,
+  core: Pick<HostCore, 'options' | 'env' | 'catalog' | 'config' | 'pool' | 'codeModeFor'>,
   view: DeferralView = {},
 ): () => Deferral {
   const { options, env } = core;
   const { offers, snapshot = () => core.catalog.snapshot, mode, alwaysLoads } = view;
+  const hasPrograms = view.codeMode ?? (() => core.codeModeFor({ profile: undefined }) !== undefined);
   const fromEnv = env['ENABLE_TOOL_SEARCH'];
   const chosen = options.toolSearch ?? (fromEnv ? parseMode(fromEnv) : undefined);
   return createDeferral(snapshot, () => ({
-    mode: mode?.() ?? chosen ?? core.config.settings.toolSearch ?? 'auto',
+    mode: mode?.() ?? chosen ?? core.config.settings.toolSearch ?? (hasPrograms() ? true : 'auto'),
     contextTokens: options.model?.contextTokens ?? DEFAULT_CONTEXT_TOKENS,
     alwaysLoad: (server, tool) =>
       core.pool.get(server)?.spec.entry.alwaysLoad === true || alwaysLoads?.(tool) === true,

@@ -48,6 +48,21 @@ function isAuto(value: string): boolean {
   return share !== null && Number(share[1] ?? 0) <= 100;
 }
 
+const limits = fields({
+  cpuMs: positive,
+  wallMs: positive,
+  memoryMb: positive,
+  calls: positive,
+  parallel: positive,
+  outputTokens: positive,
+  storedKb: positive,
+  descriptionTokens: positive,
+  keepHours: positive,
+  durable: flag,
+});
+
+const codeMode: Check = (value) => (typeof value === 'boolean' ? undefined : limits(value));
+
 const model = fields({ contextTokens: positive, images: flag, audio: flag });
 const sampling = fields({ tools: flag, context: flag });
 
@@ -98,6 +113,7 @@ const CHECKS = {
   naming: oneOf('mcp__', 'short', 'plain'),
   toolSearch,
   definitions: oneOf('full', 'compact'),
+  codeMode,
   resourceTools: flag,
   searchModel: bytes,
   model,

@@ -5,7 +5,13 @@ import type { Approve, SessionOptions } from '../call/session.ts';
 import type { CachedList } from '../catalog/catalog-cache.ts';
 import type { ToolSearchMode } from '../catalog/deferral.ts';
 import type { Naming } from '../catalog/tool-names.ts';
-import type { DefinitionsSetting, Sandbox, ServerEntry, ServerSpec } from '../config/entry.ts';
+import type {
+  CodeModeSetting,
+  DefinitionsSetting,
+  Sandbox,
+  ServerEntry,
+  ServerSpec,
+} from '../config/entry.ts';
 import type { GivenEntry } from '../config/given-entry.ts';
 import type { AskInput } from '../config/input-values.ts';
 import type { BuiltIn, LoadedConfig } from '../config/load.ts';
@@ -95,6 +101,11 @@ export interface HostOptions extends Questioned {
    * schemas without descriptions, which accept the same arguments. Default: `full`.
    */
   readonly definitions?: DefinitionsSetting | undefined;
+  /**
+   * Whether the model gets the tool `run`, which runs programs over all tools in a sandbox; an object sets the limits of
+   * programs. Overrides config.json. Default: false.
+   */
+  readonly codeMode?: CodeModeSetting | undefined;
   /**
    * The bytes of `plugboard/tool-search.bin`, for a bundle without the file; without them, the tool search of such a
    * bundle only compares words.

@@ -149,6 +149,7 @@ export class HostProfile implements SessionProfile {
     this.deferral = hostDeferral(core, {
       snapshot: () => this.snapshot,
       mode: () => this.#current.search.mode,
+      codeMode: () => core.codeModeFor({ profile: this }) !== undefined,
       alwaysLoads: (tool) => this.#current.alwaysLoads(this.snapshot.ruleNames(tool).assigned),
     });
     this.search = createSearch({
@@ -182,6 +183,10 @@ export class HostProfile implements SessionProfile {
 
   get backgroundAfter(): number | undefined {
     return this.#current.backgroundAfter;
+  }
+
+  get codeMode(): SessionProfile['codeMode'] {
+    return this.#current.codeMode;
   }
 
   get snapshot(): Snapshot {

@@ -30,6 +30,7 @@ import {
 import type { ReadResult } from '../catalog/resources.ts';
 import type { ResourceListener } from '../catalog/resources-subscribe.ts';
 import { RESULT, RESULT_ID, RESULT_TOOL } from '../catalog/result-tool-definition.ts';
+import { RUN, runTool } from '../catalog/run-tool-definition.ts';
 import type { Tool } from '../catalog/tool.ts';
 import type { ToolSettings } from '../config/entry.ts';
 import { unknownServer } from '../config/unknown-server.ts';
@@ -58,6 +59,10 @@ import { type ToolSchemas, type TypedTools, typedTools } from './typed-tools.ts'
 
 const LISTING_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it lists what there is' };
 const RESULT_ALLOWED: ApprovalState = { decision: 'allow', reason: 'it reads a result of the session' };
+const RUN_ALLOWED: ApprovalState = {
+  decision: 'allow',
+  reason: 'each call of a program is approved by itself',
+};
 
 /** A session of a host. Use `host.session()`, and `end()` when the caller is gone. */
 export class HostSession {
@@ -68,13 +73,20 @@ export class HostSession {
   readonly #deferral: () => Deferral;
   /** The ends of its calls that may go on in the background. */
   readonly #tasks = new Set<Promise<void>>();
+  /** The tools of a session that may use only some. */
+  #offered: { readonly snapshot: Snapshot; readonly tools: readonly Tool[] } | undefined;
 
   constructor(core: HostCore, session: Session) {
     this.#core = core;
     this.#session = session;
     const { offers, profile } = session;
     if (offers === undefined) this.#deferral = profile?.deferral ?? core.deferral;
-    else this.#deferral = hostDeferral(core, { offers, snapshot: () => this.#snapshot });
+    else
+      this.#deferral = hostDeferral(core, {
+        offers,
+        snapshot: () => this.#snapshot,
+        codeMode: () => core.codeModeFor(session) !== undefined,
+      });
   }
 
   get id(): string {
@@ -94,7 +106,23 @@ export class HostSession {
       ? gatewayView(this.#snapshot, deferral, loaded, isWithApps)
       : visibleTools(deferral, loaded, this.resourceTools());
     kept.form ??= this.#core.definitionsFor(this.#session);
-    return kept.form === 'compact' ? this.#core.compact.list(tools) : tools;
+    const listed = kept.form === 'compact' ? this.#core.compact.list(tools) : tools;
+    const run = this.#runTool();
+    return run === undefined ? listed : [run, ...listed];
+  }
+
+  /** Returns the tool that runs programs, with signatures of the tools that this session may use. */
+  #runTool(): Tool | undefined {
+    const settings = this.#core.codeModeFor(this.#session);
+    const snapshot = this.#snapshot;
+    // A server's tool may have this name without its server.
+    if (settings === undefined || snapshot.find(RUN) !== undefined) return undefined;
+    const { offers } = this.#session;
+    if (offers !== undefined && this.#offered?.snapshot !== snapshot) {
+      const tools = snapshot.tools.filter((tool) => offers(tool.server, snapshot.ruleNames(tool).assigned));
+      this.#offered = { snapshot, tools };
+    }
+    return runTool(this.#offered?.tools ?? snapshot.tools, settings.descriptionTokens);
   }
 
   /** Returns the resource tools for this session's model. */
@@ -105,6 +133,10 @@ export class HostSession {
   /** Returns the tool of a name in any spelling, deferred or not. */
   find(name: string): Tool | undefined {
     if (name === RESULT && this.#session.loaded.has(RESULT_ID)) return RESULT_TOOL;
+    if (name === RUN) {
+      const run = this.#runTool();
+      if (run !== undefined) return run;
+    }
     if (isResourceTool(name)) return this.resourceTools().find((tool) => tool.name === name);
     const snapshot = this.#snapshot;
     const tool = snapshot.find(name);
@@ -131,7 +163,9 @@ export class HostSession {
     if (meant instanceof PlugboardError) return undefined;
     const { name, args } = meant;
     if (this.find(name)?.name === LIST_RESOURCES) return LISTING_ALLOWED;
-    if (this.find(name) === RESULT_TOOL) return RESULT_ALLOWED;
+    const found = this.find(name);
+    if (found === RESULT_TOOL) return RESULT_ALLOWED;
+    if (found?.name === RUN && found.server === '') return RUN_ALLOWED;
     const judged = this.#judged(name, args);
     if (judged === undefined) return undefined;
     // Rules decide on the content of references, which is read when the tool is called.

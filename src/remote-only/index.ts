@@ -39,6 +39,7 @@ type NeedsNode =
   | 'builtIn'
   | 'builtInList'
   | 'borrow'
+  | 'codeMode'
   | 'sandbox';
 const NEEDS_NODE: Readonly<Record<NeedsNode, true>> = {
   home: true,
@@ -50,6 +51,7 @@ const NEEDS_NODE: Readonly<Record<NeedsNode, true>> = {
   builtIn: true,
   builtInList: true,
   borrow: true,
+  codeMode: true,
   sandbox: true,
 };
 

@@ -5,15 +5,13 @@ import { readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from '
 import { join } from 'node:path';
 import type { SessionStorage, SessionStore } from '../endpoint/session-records.ts';
 import type { Clock } from '../lib/clock.ts';
-import { updateFile } from '../lib/locked-file.ts';
 import { makeFolder } from '../lib/make-folder.ts';
+import { readKeyFile } from '../lib/sealed-bytes.ts';
 
 const FOLDER_NAME = 'sessions';
 const KEY_NAME = 'session-key';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-const KEY_BYTES = 32;
-const KEY = /^[\w-]{43}$/;
 /** A session that was unused for this long cannot be continued. */
 const MAX_AGE_MS: number = 7 * 24 * 60 * 60 * 1000;
 /** The most recently used sessions are kept. */
@@ -29,28 +27,9 @@ export async function openSessionFiles(
   const folder = join(home.dir, FOLDER_NAME);
   await makeFolder(folder, FOLDER_MODE);
   const store = new SessionFiles(folder, clock);
-  const key = await readKey(join(home.dir, KEY_NAME), join(home.run, 'locks'));
+  const key = await readKeyFile(join(home.dir, KEY_NAME), join(home.run, 'locks'));
   await store.sweep().catch(() => {});
   return { store, key };
-}
-
-/** Reads the key of a home, or creates one; two processes that start at once get the same. */
-async function readKey(file: string, lockDir: string): Promise<Uint8Array> {
-  let key = (await readFile(file, 'utf8').catch(() => '')).trim();
-  // The file is replaced atomically: a readable key is complete, and needs no lock.
-  if (!KEY.test(key))
-    await updateFile(
-      file,
-      (text) => {
-        key = (text ?? '').trim();
-        if (KEY.test(key)) return undefined;
-        // An unreadable key only ends the sessions that were sealed with it.
-        key = randomBytes(KEY_BYTES).toString('base64url');
-        return `${key}\n`;
-      },
-      { lockDir, mode: FILE_MODE },
-    );
-  return Buffer.from(key, 'base64url');
 }
 
 class SessionFiles implements SessionStore {

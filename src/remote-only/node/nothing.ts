@@ -3,9 +3,11 @@
 import { absent } from './absent.ts';
 
 const use: () => never = absent('A process or a socket');
+const programs: () => never = absent('Code mode');
 const report: () => never = absent('A report of costs');
 
 export {
+  programs as Programs,
   report as hostCost,
   use as confine,
   use as createReaper,
