@@ -76,7 +76,7 @@ export async function withResults(
     if (reference !== undefined) {
       references += 1;
       if (references > MAX_REFERENCES) throw tooMuch(`has more than ${MAX_REFERENCES} references`);
-      const content = await contentOf(context, session, reference, isForText(schema, inputSchema));
+      const content = await contentOf(context, session, reference, acceptedTypes(schema, inputSchema));
       chars += content.chars;
       if (chars > MAX_FILLED_CHARS)
         throw tooMuch(`would have more than ${MAX_FILLED_CHARS / 1024 / 1024} MiB`);
@@ -116,36 +116,41 @@ function referenceIn(value: object): ResultReference | undefined {
   return { address, select };
 }
 
-/** An argument of type string gets the exact text, any other one the JSON value. */
+/** An argument gets the JSON value if it accepts its type, and the exact text if it accepts text instead. */
 async function contentOf(
   context: Pick<CallContext, 'results' | 'settings' | 'select'>,
   session: Session,
   { address, select }: ResultReference,
-  isText: boolean,
+  types: ReadonlySet<unknown>,
 ): Promise<{ readonly value: unknown; readonly chars: number }> {
   const { results } = context;
   const stored = results.find(context, session, address);
   const text = await results.textOf(stored);
+  const isText = (value: unknown): boolean => types.has('string') && !types.has(jsonType(value));
   if (select === undefined) {
-    const value = stored.kind === 'json' && !isText ? (parseJson(text) ?? text) : text;
-    return { value, chars: text.length };
+    const value = stored.kind === 'json' ? (parseJson(text) ?? text) : text;
+    return { value: isText(value) ? text : value, chars: text.length };
   }
   const parse = await context.select();
   const value = parse(select)(dataOf(text));
   const written = typeof value === 'string' ? value : JSON.stringify(value);
-  return { value: isText ? written : value, chars: written.length };
+  return { value: isText(value) ? written : value, chars: written.length };
 }
 
-/** True if a schema accepts text and no other JSON. */
-function isForText(schema: Schema, root: Schema): boolean {
-  const { type, anyOf, oneOf } = schema;
-  if (typeof type === 'string') return type === 'string';
-  if (Array.isArray(type))
-    return type.includes('string') && !type.includes('object') && !type.includes('array');
-  const branches = Array.isArray(anyOf) ? anyOf : oneOf;
-  if (!Array.isArray(branches)) return false;
-  const types = branches.map((branch) => resolvedSchema(branch, root)['type']);
-  return types.includes('string') && types.every((each) => each === 'string' || each === 'null');
+/** Returns the types that a schema names, also in its alternatives; empty if it names none. */
+function acceptedTypes(schema: Schema, root: Schema): ReadonlySet<unknown> {
+  const { anyOf, oneOf } = schema;
+  const branches = [anyOf, oneOf].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+  const named = [schema, ...branches.map((branch) => resolvedSchema(branch, root))].map(
+    (each) => each['type'],
+  );
+  const types = new Set(named.flat());
+  return types.has('integer') ? types.add('number') : types;
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function tooMuch(why: string): PlugboardError {

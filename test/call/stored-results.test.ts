@@ -48,7 +48,15 @@ async function world(options: HostOptions = {}): Promise<World> {
         run: accept,
       },
       import: {
-        inputSchema: { type: 'object', properties: { rows: { type: 'array' }, nested: {} } },
+        inputSchema: {
+          type: 'object',
+          properties: {
+            rows: { type: 'array' },
+            nested: {},
+            // As servers of databases declare the parameters of a query.
+            parameters: { type: 'array', items: { anyOf: [text, { type: 'number' }, { type: 'null' }] } },
+          },
+        },
         run: accept,
       },
     },
@@ -184,6 +192,18 @@ describe('CAL-8: references in arguments', () => {
     const [one, two, three] = received;
     expect([one, two]).toEqual([{ content: '[0,1]' }, { rows: [0, 1], nested: [{ deep: 5_000 }] }]);
     expect(JSON.parse(String(three?.['content']))).toMatchObject({ total: 5_000 });
+  });
+
+  it('an argument that accepts text or numbers gets a number as it is, and other JSON as text', async () => {
+    const { host, received } = await world();
+    const $ref = await stored(host, 'mcp__pages__list');
+    const parts = ['total', 'items[:2].id', 'items[0].name', 'missing'].map((select) => ({ $ref, select }));
+    await host.call('mcp__store__import', { parameters: [...parts, { $ref }] });
+    const [whole] = received.flatMap(({ parameters }) =>
+      Array.isArray(parameters) ? parameters.slice(4) : [],
+    );
+    expect(received).toEqual([{ parameters: [5_000, '[0,1]', 'item 0', null, whole] }]);
+    expect(JSON.parse(String(whole))).toEqual({ items: rows, total: 5_000 });
   });
 
   it('are filled in before validation, rules and approval', async () => {
