@@ -1,11 +1,12 @@
 /**
  * Thirty real servers from npm: locked, started in a network namespace without routes, and timed against `npx -y`,
- * interleaved. Prints a table of each server's tools, and of the ratios of time and CPU.
- * After `npm run build`: node bench/locked-start.mjs [rounds] [--write]
+ * interleaved. Prints a table of each server's tools, and of the ratios of time and CPU; the limit is the same program
+ * started with Node, without a lock, whose own start no lock can make shorter.
+ * After `npm run build`: node bench/locked-start.mjs [rounds] [name…] [--write]
  */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +27,6 @@ const SERVERS = [
   ['@modelcontextprotocol/server-gitlab'],
   ['@modelcontextprotocol/server-slack'],
   ['@modelcontextprotocol/server-postgres', 'postgresql://127.0.0.1:1/x'],
-  ['@modelcontextprotocol/server-puppeteer'],
   ['@modelcontextprotocol/server-google-maps'],
   ['@modelcontextprotocol/server-brave-search'],
   ['@modelcontextprotocol/server-everart'],
@@ -47,11 +47,12 @@ const SERVERS = [
   ['exa-mcp-server'],
   ['firecrawl-mcp'],
   ['figma-developer-mcp', '--stdio'],
-  ['@cyanheads/filesystem-mcp-server'],
   ['@kazuph/mcp-fetch'],
   ['@wonderwhy-er/desktop-commander'],
   ['mcp-server-code-runner'],
   ['@hubspot/mcp-server'],
+  ['@xexr/mcp-libsql', '--url', `file:${join(tmpdir(), 'locked-start.db')}`],
+  ['@sentry/mcp-server', '--access-token=none'],
 ];
 const KEYS = {
   GITHUB_PERSONAL_ACCESS_TOKEN: 'none',
@@ -96,23 +97,35 @@ if (process.env.BENCH_HOME !== undefined) {
   process.exit(0);
 }
 
-const rounds = Number(process.argv.find((arg) => /^\d+$/.test(arg)) ?? 5);
+const words = process.argv.slice(2);
+const rounds = Number(words.find((arg) => /^\d+$/.test(arg)) ?? 5);
+const named = words.filter((arg) => !/^(?:\d+|--write)$/.test(arg));
 const work = mkdtempSync(join(tmpdir(), 'plugboard-locked-'));
 const { NODE_EXTRA_CA_CERTS: _certificates, ...inherited } = process.env;
 const env = { ...inherited, npm_config_cache: join(work, 'npm'), PLUGBOARD_DAEMON: '0' };
 
-function homeOf(at, kind, args) {
+function homeOf(at, kind, launch) {
   const home = join(work, `${at}-${kind}`);
   mkdirSync(home, { recursive: true });
-  const more = kind === 'npx' ? { directStart: false } : {};
-  const entry = { command: 'npx', args: ['-y', ...args], env: KEYS, startupTimeoutMs: START_MS, ...more };
+  const entry = { env: KEYS, startupTimeoutMs: START_MS, ...launch };
   writeFileSync(join(home, 'config.json'), JSON.stringify({ mcpServers: { server: entry } }));
   return home;
 }
 
+/** The program of a locked package, started with Node as it is. */
+function bareLaunch(home, [name, ...args]) {
+  const store = join(home, 'store', 'npm');
+  const [key] = readdirSync(store).filter((each) => /^[0-9a-f]{40}$/.test(each));
+  const folder = join(store, key, 'node_modules', name);
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const short = name.split('/').at(-1);
+  const file = typeof bin === 'string' ? bin : (bin[short] ?? Object.values(bin)[0]);
+  return { command: process.execPath, args: [join(folder, file), ...args] };
+}
+
 function start(home, isOffline = false) {
-  const words = [process.execPath, SELF];
-  const line = isOffline ? ['unshare', '--map-root-user', '--net', ...words] : words;
+  const program = [process.execPath, SELF];
+  const line = isOffline ? ['unshare', '--map-root-user', '--net', ...program] : program;
   const { stdout, stderr } = spawnSync(line[0], line.slice(1), {
     env: { ...env, BENCH_HOME: home },
     encoding: 'utf8',
@@ -130,8 +143,11 @@ console.log(describeMachine());
 const rows = [];
 for (const [at, args] of SERVERS.entries()) {
   const [name] = args;
+  if (named.length > 0 && !named.includes(name)) continue;
   try {
-    const [locked, npx] = ['locked', 'npx'].map((kind) => homeOf(at, kind, args));
+    const launch = { command: 'npx', args: ['-y', ...args] };
+    const locked = homeOf(at, 'locked', launch);
+    const npx = homeOf(at, 'npx', { ...launch, directStart: false });
     execFileSync(process.execPath, [COMMAND, 'lock', '--yes'], {
       env: { ...env, PLUGBOARD_HOME: locked },
       cwd: work,
@@ -146,16 +162,17 @@ for (const [at, args] of SERVERS.entries()) {
       cwd: work,
       stdio: 'ignore',
     });
-    const pairs = [];
+    const bare = homeOf(at, 'bare', bareLaunch(locked, args));
+    const turns = [];
     for (let round = 0; round < rounds; round += 1) {
-      const order = round % 2 === 0 ? [locked, npx] : [npx, locked];
+      const order = round % 2 === 0 ? [locked, npx, bare] : [bare, npx, locked];
       const ends = new Map(order.map((home) => [home, start(home)]));
-      pairs.push([ends.get(locked), ends.get(npx)]);
+      turns.push([locked, npx, bare].map((home) => ends.get(home)));
     }
     // Not timed: some servers wait for a network that they do not need.
     const offline = start(locked, true);
-    const ratioOf = (key) => median(pairs.map(([ours, theirs]) => ours[key] / theirs[key]));
-    const isSame = pairs.every(([, theirs]) => offline.tools.join() === theirs.tools.join());
+    const ratioOf = (key, which = 0) => median(turns.map((ends) => ends[which][key] / ends[1][key]));
+    const isSame = turns.every(([, theirs]) => offline.tools.join() === theirs.tools.join());
     const row = {
       name,
       version,
@@ -164,7 +181,9 @@ for (const [at, args] of SERVERS.entries()) {
       isSame,
       time: ratioOf('ms'),
       cpu: ratioOf('cpu'),
-      ms: median(pairs.map(([ours]) => ours.ms)),
+      limit: ratioOf('ms', 2),
+      cpuLimit: ratioOf('cpu', 2),
+      ms: median(turns.map(([ours]) => ours.ms)),
     };
     rows.push(row);
     console.log(JSON.stringify(row));
@@ -174,14 +193,15 @@ for (const [at, args] of SERVERS.entries()) {
 }
 rmSync(work, { recursive: true, force: true });
 
+const ratios = ['time', 'limit', 'cpu', 'cpuLimit'];
 const lines = [
-  '| server | version | packages | tools offline | start ÷ `npx -y` | CPU ÷ `npx -y` |',
-  '| --- | --- | --- | --- | --- | --- |',
+  '| server | version | packages | tools offline | start ÷ `npx -y` | limit | CPU ÷ `npx -y` | limit |',
+  '| --- | --- | --- | --- | --- | --- | --- | --- |',
   ...rows.map(
-    ({ name, version, packages, tools, isSame, time, cpu }) =>
-      `| ${name} | ${version} | ${packages} | ${tools}${isSame ? '' : ' (others)'} | ${time.toFixed(2)} | ${cpu.toFixed(2)} |`,
+    ({ name, version, packages, tools, isSame, ...row }) =>
+      `| ${name} | ${version} | ${packages} | ${tools}${isSame ? '' : ' (others)'} | ${ratios.map((key) => row[key].toFixed(2)).join(' | ')} |`,
   ),
-  `| **median of ${rows.length}** | | | | **${median(rows.map(({ time }) => time)).toFixed(2)}** | **${median(rows.map(({ cpu }) => cpu)).toFixed(2)}** |`,
+  `| **median of ${rows.length}** | | | | ${ratios.map((key) => `**${median(rows.map((row) => row[key])).toFixed(2)}**`).join(' | ')} |`,
 ];
 console.log(lines.join('\n'));
 console.log(

@@ -48,7 +48,13 @@ export interface LockedPackage extends JsonObject {
 /** The lock of a server, or why it cannot be used. */
 export type ServerLock =
   | { readonly kind: 'locked'; readonly file: string; readonly server: LockedServer }
-  | { readonly kind: 'invalid'; readonly file: string; readonly reason: string };
+  | {
+      readonly kind: 'invalid';
+      readonly file: string;
+      readonly reason: string;
+      /** How to repair the file, if all of it is invalid: commands do not change it then. */
+      readonly fileHint?: string | undefined;
+    };
 
 /** The place of a server's lock. */
 export interface LockPlace {
@@ -133,13 +139,15 @@ function parseLock(file: string, text: string): Document {
         : `"version" is not ${LOCK_VERSION}`;
   if (why === undefined) return { file, text, value, problems: [] };
   const message = `The lock cannot be used: ${why}; its servers do not start`;
-  const hint = 'Restore the file from version control, or delete it and run plugboard lock.';
+  const hint =
+    'Resolve the conflicts or restore the file from version control; without a copy, delete it and run plugboard lock.';
   return { file, text, value: undefined, problems: [{ file, message, hint }] };
 }
 
 function lockIn({ file, value, problems }: Document, { path }: LockPlace): ServerLock | undefined {
   const [problem] = problems;
-  if (problem !== undefined) return { kind: 'invalid', file, reason: problem.message };
+  if (problem !== undefined)
+    return { kind: 'invalid', file, reason: problem.message, fileHint: problem.hint };
   const found = valueAt(value, path);
   if (found === undefined) return undefined;
   const server = parseLockedServer(found);

@@ -108,7 +108,12 @@ function lockState(spec: ServerSpec, entry: StdioEntry): Pick<Check, 'ok' | 'mes
     return { ok: true, message: `It is locked to ${usable.package} ${usable.version} with ${count}` };
   }
   const why = lock?.kind === 'invalid' ? lock.reason : 'Its lock is for another package or version';
-  return { ok: false, message: why, hint: `Lock it again: plugboard lock ${shellWord(spec.name)}` };
+  const fileHint = lock?.kind === 'invalid' ? lock.fileHint : undefined;
+  return {
+    ok: false,
+    message: why,
+    hint: fileHint ?? `Lock it again: plugboard lock ${shellWord(spec.name)}`,
+  };
 }
 
 interface Wanted {

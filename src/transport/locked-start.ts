@@ -49,7 +49,7 @@ export function lockedRequest(
   lock: ServerLock,
   entry: StdioEntry,
 ): { readonly request: PackageRequest; readonly installation: Installation } {
-  if (lock.kind === 'invalid') throw mismatch(name, `${lock.file}: ${lock.reason}`);
+  if (lock.kind === 'invalid') throw mismatch(name, `${lock.file}: ${lock.reason}`, lock.fileHint);
   const launched = launchedBy(entry);
   if (launched.kind !== 'npm')
     throw mismatch(name, `the lock in ${lock.file} is for a package, and the entry runs none`);
@@ -92,11 +92,11 @@ function registered(reaper: Reaper, pid: number): () => void {
   return () => reaper.remove(pid);
 }
 
-function mismatch(server: string, why: string): PlugboardError {
+function mismatch(server: string, why: string, hint?: string): PlugboardError {
   return new PlugboardError('LOCK_MISMATCH', `${server} was not started: ${why}`, {
     server,
     detail: { permanent: true },
-    hint: {
+    hint: hint ?? {
       commands: `Review the change, then lock it again: plugboard lock ${shellWord(server)}`,
       library: `Review the change; the person can lock it again with plugboard lock ${shellWord(server)}.`,
     },

@@ -243,6 +243,38 @@ describe('the store', () => {
     expect(stderr).toContain('one was not started: <home>/mcp.lock.json: The lock cannot be used');
   });
 
+  it('CFG-10: a lock with merge conflicts fails every command, changes nothing, and keeps the packages', async () => {
+    const tree = world.tree();
+    const merged = `<<<<<<< ours\n${readFileSync(world.lockFile, 'utf8')}=======\n>>>>>>> theirs\n`;
+    writeFileSync(world.lockFile, merged);
+    world.registry.requests.length = 0;
+    const commands = [['lock'], ['lock', '--check'], ['outdated'], ['update', '--yes']];
+    for (const command of commands) {
+      const { status, stdout } = await world.run(command);
+      expect({ command, status, stdout }).toEqual({
+        command,
+        status: 5,
+        stdout: [
+          '✖ one  one was not started: <home>/mcp.lock.json: The lock cannot be used: it has merge conflicts; its servers do not start',
+          '    hint: Resolve the conflicts or restore the file from version control; without a copy, delete it and run plugboard lock.',
+          '',
+        ].join('\n'),
+      });
+    }
+    const { stdout, stderr } = await world.run(['lock', 'prune']);
+    expect(stdout).toBe('Nothing to remove: every package in the store is locked.\n');
+    expect(stderr).toContain('<home>/mcp.lock.json cannot be read; the packages that it may need are kept.');
+    expect([existsSync(tree), readFileSync(world.lockFile, 'utf8')]).toEqual([true, merged]);
+    expect(world.registry.requests).toEqual([]);
+  });
+
+  it('CFG-10: --check fails for a lock that is not for the entry', async () => {
+    world.servers({ one: ['packed@1.0.0'] });
+    const { status, stdout } = await world.run(['lock', '--check']);
+    expect(status).toBe(5);
+    expect(stdout).toContain('it was made for packed, and the entry names packed@1.0.0');
+  });
+
   it('is repaired after an interrupted installation', async () => {
     const tree = world.tree();
     rmSync(`${tree}.json`);

@@ -74,6 +74,14 @@ describe('outdated', () => {
   });
 });
 
+it.each(['outdated', 'update --yes'])('%s without a registry fails with a hint', async (command) => {
+  const env = { npm_config_registry: 'http://127.0.0.1:9/' };
+  const { status, stdout } = await world.run(command.split(' '), { env });
+  expect(status).toBe(3);
+  expect(stdout).toMatch(/^✖ one {2}npm failed with ECONNREFUSED/);
+  expect(stdout).toContain('hint: Connect to the network once; an installed lock needs none.');
+});
+
 describe('update', () => {
   beforeEach(publishNewer);
 

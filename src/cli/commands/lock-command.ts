@@ -9,7 +9,7 @@ import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
 import { misuse } from '../flags.ts';
-import { type Failed, forEachServer, isFailed } from '../locking/each-server.ts';
+import { type Failed, failureLines, failureStatus, forEachServer, isFailed } from '../locking/each-server.ts';
 import { checkNames, checkServer, type Locked, lockServer } from '../locking/lock-server.ts';
 import {
   chosenServers,
@@ -77,14 +77,13 @@ async function lockAll(
 }
 
 async function check(context: Context, servers: readonly Lockable[]): Promise<readonly (Locked | Failed)[]> {
-  const locked = servers.filter((server) => server.lock !== undefined);
+  const locked = servers.filter(({ spec }) => spec.lock !== undefined);
   return forEachServer(context, 'checking', locked, (server) => checkServer(context, server));
 }
 
 function statusOf(results: readonly (Locked | Failed)[], refused: readonly NotLockable[]): number {
-  const [failure] = results.filter(isFailed);
-  if (failure !== undefined) return EXIT_STATUS[failure.error.code];
-  return refused.length === 0 ? 0 : EXIT_STATUS.USAGE;
+  const status = failureStatus(results);
+  return status === 0 && refused.length > 0 ? EXIT_STATUS.USAGE : status;
 }
 
 interface Shown {
@@ -127,12 +126,7 @@ function report(
     const files = [...new Set(locked.filter(({ status }) => status === 'locked').map(({ file }) => file))];
     return [
       ...lines,
-      ...results
-        .filter(isFailed)
-        .flatMap(({ name, error }) => [
-          `${paint.bad('✖')} ${name}  ${oneLine(error.message)}`,
-          ...(error.hint === undefined ? [] : [`    hint: ${oneLine(error.hint)}`]),
-        ]),
+      ...results.filter(isFailed).flatMap((each) => failureLines(each, paint)),
       ...others.map(({ spec, reason }) => `${paint.faint('·')} ${spec.name}  not locked: ${oneLine(reason)}`),
       ...files.map((file) => paint.faint(`Written to ${file}`)),
     ].join('\n');
@@ -174,7 +168,8 @@ async function prune(context: Context): Promise<number> {
     import('../../lock/lock-store.ts'),
     import('../../lock/lock-keys.ts'),
   ]);
-  const known = new Map<string, Promise<ReadonlySet<string>>>();
+  const known = new Map<string, ReturnType<typeof readLockKeys>>();
+  const unreadable = new Set<string>();
   // The locks of this folder, also if they were never started from here.
   const { servers, shadowed } = await loadConfig({ cwd: context.cwd, home });
   const here = new Set(
@@ -185,8 +180,12 @@ async function prune(context: Context): Promise<number> {
   const removed = await new LockStore(home).prune(async (file, key) => {
     const keys = known.get(file) ?? readLockKeys(file);
     known.set(file, keys);
-    return here.has(key) || (await keys).has(key);
+    const found = await keys;
+    if (found === undefined) unreadable.add(file);
+    return here.has(key) || found === undefined || found.has(key);
   });
+  for (const file of unreadable)
+    output.remark(`${file} cannot be read; the packages that it may need are kept.`);
   output.answer({ removed }, () =>
     removed.length === 0
       ? 'Nothing to remove: every package in the store is locked.'

@@ -2,10 +2,9 @@
 
 import { counted } from '../../lib/counted.ts';
 import { defined } from '../../lib/defined.ts';
-import { oneLine } from '../../policy/clean.ts';
 import { loadEffective } from '../../policy/effective.ts';
 import type { CliCommand, Context } from '../cli-command.ts';
-import { forEachServer, isFailed } from '../locking/each-server.ts';
+import { failureLines, failureStatus, forEachServer, isFailed } from '../locking/each-server.ts';
 import { chosenServers, lockedAmong } from '../locking/lockable.ts';
 import { type Newer, newerLock } from '../locking/newer-lock.ts';
 import { noteProblems } from '../problems.ts';
@@ -33,12 +32,14 @@ export const outdated: CliCommand = {
     );
     output.answer({ servers }, () => {
       if (results.length === 0) return 'No server is locked. Lock one: plugboard lock <name>';
-      const rows = results.map((each) =>
-        isFailed(each) ? [each.name, oneLine(each.error.message)] : cells(each),
-      );
-      return layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }).join('\n');
+      const rows = results.flatMap((each) => (isFailed(each) ? [] : [cells(each)]));
+      const failed = results.filter(isFailed);
+      return [
+        ...layOut(rows, { columns: [{}, {}, {}, {}], total: output.columns }),
+        ...failed.flatMap((each) => failureLines(each, output.paint)),
+      ].join('\n');
     });
-    return 0;
+    return failureStatus(results);
   },
 };
 

@@ -2,7 +2,7 @@
 
 import type { ServerSpec } from '../../config/entry.ts';
 import type { LockedServer } from '../../config/lock-file.ts';
-import { asPlugboardError, EXIT_STATUS, PlugboardError } from '../../errors.ts';
+import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { counted } from '../../lib/counted.ts';
 import type { PackageChange } from '../../lock/lock-difference.ts';
 import { writeLock } from '../../lock/write-lock.ts';
@@ -12,7 +12,7 @@ import { pinKey, pinMode } from '../../policy/pins.ts';
 import { acceptPins } from '../../policy/pins-review.ts';
 import { confirm } from '../ask.ts';
 import type { CliCommand, Context, Flags } from '../cli-command.ts';
-import { type Failed, forEachServer, isFailed } from '../locking/each-server.ts';
+import { type Failed, failureLines, failureStatus, forEachServer, isFailed } from '../locking/each-server.ts';
 import { chosenServers, keepApproval, type Lockable, lockedAmong } from '../locking/lockable.ts';
 import { type Newer, newerLock } from '../locking/newer-lock.ts';
 import { type OfferChange, offerChanges, offeredBy } from '../locking/offered.ts';
@@ -47,8 +47,7 @@ export const update: CliCommand = {
     for (const each of found)
       results.push(isFailed(each) ? each : await updateOne(context, each, { isDry, yes }));
     report(context, results);
-    const [failure] = results.filter(isFailed);
-    return failure === undefined ? 0 : EXIT_STATUS[failure.error.code];
+    return failureStatus(results);
   },
 };
 
@@ -199,8 +198,8 @@ function report({ output }: Context, results: readonly (Updated | Failed)[]): vo
   const { paint } = output;
   output.answer({ servers }, () => {
     if (results.length === 0) return 'No server is locked. Lock one: plugboard lock <name>';
-    const lines = results.map((each) => {
-      if (isFailed(each)) return `${paint.bad('✖')} ${each.name}  ${oneLine(each.error.message)}`;
+    const lines = results.flatMap((each) => {
+      if (isFailed(each)) return failureLines(each, paint);
       const { name, status, package: main, from, to } = each;
       switch (status) {
         case 'current':

@@ -1,7 +1,9 @@
 /** Runs npm for several servers, a few at a time, and shows the progress. */
 
-import { asPlugboardError, forServer, type PlugboardError } from '../../errors.ts';
+import { asPlugboardError, EXIT_STATUS, forServer, type PlugboardError } from '../../errors.ts';
+import { oneLine } from '../../policy/clean.ts';
 import type { Context } from '../cli-command.ts';
+import type { Paint } from '../output.ts';
 import { ProgressLine } from '../progress-line.ts';
 import type { Lockable } from './lockable.ts';
 
@@ -47,6 +49,19 @@ export async function forEachServer<T extends object>(
     line.clear();
   }
   return servers.flatMap((server) => results.get(server) ?? []);
+}
+
+/** The exit status of a command after its results: of the first failure, or 0. */
+export function failureStatus(results: readonly object[]): number {
+  const [failure] = results.filter(isFailed);
+  return failure === undefined ? 0 : EXIT_STATUS[failure.error.code];
+}
+
+export function failureLines({ name, error }: Failed, paint: Paint): readonly string[] {
+  return [
+    `${paint.bad('✖')} ${name}  ${oneLine(error.message)}`,
+    ...(error.hint === undefined ? [] : [`    hint: ${oneLine(error.hint)}`]),
+  ];
 }
 
 export function isFailed(result: object): result is Failed {

@@ -11,7 +11,7 @@ import { isAgreed } from '../ask.ts';
 import type { Context } from '../cli-command.ts';
 import { forEachServer, isFailed } from './each-server.ts';
 import { mistakenFor } from './known-packages.ts';
-import { installationOf, type Lockable, lockable, type Relocked } from './lockable.ts';
+import { installationOf, type Lockable, lockable, lockFault, type Relocked } from './lockable.ts';
 
 /** How a server was locked. */
 export interface Locked {
@@ -51,6 +51,9 @@ export async function lockServer(
 ): Promise<Locked> {
   const { lock: known, spec, env } = server;
   if (known !== undefined) return installKnown(context, server, known);
+  // A file that cannot be parsed is not replaced: it has the locks of other servers, too.
+  const fault = spec.lock?.kind === 'invalid' && spec.lock.fileHint !== undefined && lockFault(server);
+  if (fault) throw fault;
   const { resolvePackages } = await import('../../lock/resolve-packages.ts');
   const { home, signal } = context;
   const before = earliestDate(server, settings);
@@ -93,6 +96,8 @@ export async function checkServer(context: Context, server: Lockable): Promise<L
   const { home, signal } = context;
   const { env, spec, lock } = server;
   const store = new LockStore(home);
+  const fault = lockFault(server);
+  if (fault !== undefined) throw fault;
   const installation = lock && installationOf(server, lock);
   if (installation === undefined || !store.has(installation)) {
     throw new PlugboardError('LOCK_FAILED', `${spec.name} is locked and not installed`, {

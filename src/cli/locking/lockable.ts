@@ -7,12 +7,13 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { type LockedServer, type LockPlace, lockPlace, usableLock } from '../../config/lock-file.ts';
 import { launchedBy, type PackageRequest } from '../../config/package-launcher.ts';
 import { isEditable, isForeign } from '../../config/scopes.ts';
-import { PlugboardError } from '../../errors.ts';
+import { asPlugboardError, PlugboardError } from '../../errors.ts';
 import { attempt } from '../../lib/attempt.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 import type { Installation } from '../../lock/lock-store.ts';
 import { admit } from '../../policy/admit.ts';
 import { findServer } from '../../setup/known-server.ts';
+import { lockedRequest } from '../../transport/locked-start.ts';
 import { serverEnvironment } from '../../transport/server-environment.ts';
 import type { Context } from '../cli-command.ts';
 import { trustDecisions } from '../config-report.ts';
@@ -122,12 +123,29 @@ export async function keepApproval(context: Context, relocked: readonly Relocked
   await (await consentStore(context)).grant(now);
 }
 
-/** Returns the locked servers among the chosen ones. @throws PlugboardError USAGE if a named one is not locked */
+/** Returns why a server does not start with the lock that it has; undefined if it does, or has none. */
+export function lockFault({ spec, entry, lock }: Lockable): PlugboardError | undefined {
+  if (lock !== undefined || spec.lock === undefined) return undefined;
+  try {
+    lockedRequest(spec.name, spec.lock, entry);
+    return undefined;
+  } catch (thrown) {
+    return asPlugboardError(thrown);
+  }
+}
+
+/**
+ * Returns the servers with a lock among the chosen ones, usable or not.
+ *
+ * @throws PlugboardError USAGE if a named one is not locked
+ */
 export function lockedAmong(
   chosen: readonly (Lockable | NotLockable)[],
   names: readonly string[],
 ): readonly Lockable[] {
-  const locked = chosen.filter((each) => each.kind === 'lockable').filter(({ lock }) => lock !== undefined);
+  const locked = chosen
+    .filter((each) => each.kind === 'lockable')
+    .filter(({ spec }) => spec.lock !== undefined);
   const other = chosen.find((each) => names.includes(each.spec.name) && !locked.some((one) => one === each));
   if (other === undefined) return locked;
   const { name } = other.spec;

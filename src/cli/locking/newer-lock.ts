@@ -8,7 +8,7 @@ import { isLower, type PackageChange, packageChanges } from '../../lock/lock-dif
 import { resolvePackages } from '../../lock/resolve-packages.ts';
 import type { Context } from '../cli-command.ts';
 import { earliestDate } from './lock-server.ts';
-import type { Lockable } from './lockable.ts';
+import { type Lockable, lockFault } from './lockable.ts';
 
 export interface Newer {
   readonly server: Lockable;
@@ -27,7 +27,8 @@ export async function newerLock(
   { settings }: { readonly settings: Settings },
 ): Promise<Newer> {
   const { env, spec, request, lock: before } = server;
-  if (before === undefined) throw new PlugboardError('INTERNAL', `${spec.name} is not locked`);
+  if (before === undefined)
+    throw lockFault(server) ?? new PlugboardError('INTERNAL', `${spec.name} is not locked`);
   const date = earliestDate(server, settings);
   const options = { home, env, server: spec.name, signal, before: date };
   const { lock, latest } = await resolvePackages(request, options);
