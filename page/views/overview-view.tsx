@@ -10,6 +10,7 @@ import { clockTime, duration, plural } from '../text.ts';
 import { Dot } from '../ui/bits.tsx';
 import { moveInRows } from '../ui/panes.tsx';
 import { PlaceLink } from '../ui/place-link.tsx';
+import { CostCard } from './cost-card.tsx';
 import { ImportAgents } from './import-agents.tsx';
 import { ServerIcon } from './server-icon.tsx';
 import { Figures } from './servers-view.tsx';
@@ -33,6 +34,7 @@ export function OverviewView(): JSX.Element {
         <CallsNow />
         <Agents />
         <AllServers />
+        {store.servers.value.length > 0 && <CostCard />}
       </div>
     </div>
   );

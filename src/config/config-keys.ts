@@ -527,6 +527,11 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
     description: 'How tools are listed for its clients, as `definitions`.',
     default: '`definitions`',
   },
+  deduplicate: {
+    kind: flag,
+    description: 'Whether its clients get a reference in place of a repeated result, as `deduplicate`.',
+    default: '`deduplicate`',
+  },
   budgets: { kind: list(budget, 'budgets'), description: 'How much each of its clients may call.' },
   model: { kind: word, description: 'The model, as `chat --model` takes it.' },
   contextTokens: { kind: positive(100_000_000), description: 'How much the model can take.' },

@@ -303,6 +303,7 @@ export interface Profile extends AgentProfile {
   readonly approvals?: 'client' | 'enforce';
   readonly search?: ToolSearchSetting | ProfileSearch;
   readonly definitions?: DefinitionsSetting;
+  readonly deduplicate?: boolean;
   readonly budgets?: readonly Budget[];
 }
 
