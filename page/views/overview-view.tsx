@@ -12,6 +12,7 @@ import { Dot } from '../ui/bits.tsx';
 import { moveInRows } from '../ui/panes.tsx';
 import { PlaceLink } from '../ui/place-link.tsx';
 import { AgentLines } from './agent-lines.tsx';
+import { CostCard } from './cost-card.tsx';
 import { ServerIcon } from './server-icon.tsx';
 import { Figures } from './servers-view.tsx';
 import { Welcome } from './welcome.tsx';
@@ -35,6 +36,7 @@ export function OverviewView(): JSX.Element {
         <Agents />
         <CallsNow />
         <AllServers />
+        {store.servers.value.length > 0 && <CostCard />}
       </div>
     </div>
   );

@@ -4,13 +4,14 @@ import picomatch from 'picomatch';
 import { plainName } from '../catalog/tool-names.ts';
 import type { Budget, Permissions, Profile, ProfileSearch, Settings } from '../config/entry.ts';
 import type { ProfileChain } from '../config/profiles.ts';
+import { defined } from '../lib/defined.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { ruleMatcher, type Spellings } from '../policy/approval.ts';
 import { contentDenial, isServerRule } from './approve-content.ts';
 
 /** A profile for one version of the configuration, together with all profiles that it extends. */
 export interface ClientProfile {
-  /** The settings, with the rules of the profile added to `permissions`. */
+  /** The settings, with the rules of the profile added to `permissions`, and its own `deduplicate`. */
   readonly settings: Settings;
   /** The stricter mode of the chain; undefined if none is set. */
   readonly approvals: 'client' | 'enforce' | undefined;
@@ -34,8 +35,8 @@ export interface ClientProfile {
 
 /**
  * Compiles a chain. Every member of it restricts: a tool must match all lists of servers and tools, all rules apply
- * together, and the stricter approval mode is used. Only `search`, `definitions`, `backgroundAfter` and `codeMode` are those
- * of the nearest profile that sets them.
+ * together, and the stricter approval mode is used. Only `search`, `definitions`, `deduplicate`, `backgroundAfter` and
+ * `codeMode` are those of the nearest profile that sets them.
  */
 export function compileProfile(chain: ProfileChain, settings: Settings): ClientProfile {
   const servers = chain.flatMap(({ servers: globs }) =>
@@ -45,6 +46,7 @@ export function compileProfile(chain: ProfileChain, settings: Settings): ClientP
   const matchers = lists.map((rules) => rules.map(ruleMatcher));
   const permissions = withRules(settings.permissions, chain);
   const search = searchOf(chain);
+  const deduplicate = chain.find((each) => each.deduplicate !== undefined)?.deduplicate;
   const always = (search.alwaysLoad ?? []).map(ruleMatcher);
   const hasServer = (server: string): boolean =>
     servers.every((globs) => globs.some((matches) => matches(server)));
@@ -52,7 +54,7 @@ export function compileProfile(chain: ProfileChain, settings: Settings): ClientP
     hasServer(server) && matchers.every((rules) => rules.some((matches) => matches(names)));
   const whole = new Map<string, boolean>();
   return {
-    settings: permissions === undefined ? settings : { ...settings, permissions },
+    settings: { ...settings, ...defined({ permissions, deduplicate }) },
     approvals: modeOf(chain),
     search,
     budgets: chain.flatMap(({ budgets = [] }) => budgets),

@@ -78,6 +78,13 @@ export interface CostInput {
 }
 
 const DAY_MS: number = 24 * 60 * 60 * 1000;
+/** A log of fewer days does not show what is needed once a week: it gives no advice. */
+export const ADVICE_DAYS = 7;
+
+/** True if the audit log begins early enough for advice. */
+export function isLongEnough(since: number | undefined, now: number): since is number {
+  return since !== undefined && since <= now - ADVICE_DAYS * DAY_MS;
+}
 
 export function costReport({ tools, usage, days, now, deferral, count }: CostInput): CostReport {
   const { since } = usage;
@@ -98,7 +105,8 @@ export function costReport({ tools, usage, days, now, deferral, count }: CostInp
   servers.sort(byTokens);
   const { direct, searchTool } = deferral;
   const given = searchTool === undefined ? direct : [...direct, searchTool];
-  const known = since === undefined ? undefined : isCovered ? `in ${days} days` : `since ${dateOf(since)}`;
+  const period = isLongEnough(since, now) && !isCovered ? `since ${dateOf(since)}` : `in ${days} days`;
+  const known = isLongEnough(since, now) ? period : undefined;
   // Deferred definitions cost nothing until they are found.
   const saving = searchTool === undefined && known !== undefined ? savingIn(servers, known) : undefined;
   return {

@@ -7,10 +7,11 @@ import { RESULT_PREFIX } from '../catalog/result-tool-definition.ts';
 import { resolvedSchema, type Schema } from '../catalog/schemas/object-members.ts';
 import type { Tool } from '../catalog/tool.ts';
 import { PlugboardError } from '../errors.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { isRecord, parseJson } from '../lib/json.ts';
 import type { Call, CallContext, Handler, Stage } from './call.ts';
 import { toolOf } from './resolved-call.ts';
-import { dataOf } from './result-store.ts';
+import { dataOf, type StoredResult } from './result-store.ts';
 import type { Session } from './session.ts';
 
 type Args = Readonly<Record<string, unknown>>;
@@ -21,6 +22,10 @@ const MAX_VALUES = 100_000;
 const MAX_REFERENCES = 100;
 /** Limit on the inserted text; a message has at most twice as much. */
 const MAX_FILLED_CHARS: number = 32 * 1024 * 1024;
+/** Limit on the stored results that one call reads, each once. */
+const MAX_READ_BYTES: number = 128 * 1024 * 1024;
+
+type FillContext = Pick<CallContext, 'results' | 'settings' | 'select'>;
 
 interface ResultReference {
   readonly address: string;
@@ -62,13 +67,14 @@ export function hasReference(args: Args): boolean {
 
 /** Returns arguments with the content of stored results in place of references to them. */
 export async function withResults(
-  context: Pick<CallContext, 'results' | 'settings' | 'select'>,
+  context: FillContext,
   session: Session,
   args: Args,
   { inputSchema }: Pick<Tool, 'inputSchema'>,
 ): Promise<Args> {
   let references = 0;
   let chars = 0;
+  const read = new ReadResults(context, session);
   const walk = async (value: unknown, written: unknown, depth: number): Promise<unknown> => {
     if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
     const schema = resolvedSchema(written, inputSchema);
@@ -76,10 +82,9 @@ export async function withResults(
     if (reference !== undefined) {
       references += 1;
       if (references > MAX_REFERENCES) throw tooMuch(`has more than ${MAX_REFERENCES} references`);
-      const content = await contentOf(context, session, reference, acceptedTypes(schema, inputSchema));
+      const content = await contentOf(read, reference, acceptedTypes(schema, inputSchema));
       chars += content.chars;
-      if (chars > MAX_FILLED_CHARS)
-        throw tooMuch(`would have more than ${MAX_FILLED_CHARS / 1024 / 1024} MiB`);
+      if (chars > MAX_FILLED_CHARS) throw tooLarge();
       return content.value;
     }
     if (Array.isArray(value)) {
@@ -116,23 +121,57 @@ function referenceIn(value: object): ResultReference | undefined {
   return { address, select };
 }
 
+/** The stored results that one call refers to: each is read and parsed once, and all selections share one limit. */
+class ReadResults {
+  readonly #context: FillContext;
+  readonly #session: Session;
+  readonly #texts = new Map<string, Promise<string>>();
+  readonly #data = new Map<string, unknown>();
+  readonly #budget = { spent: 0 };
+  #bytes = 0;
+
+  constructor(context: FillContext, session: Session) {
+    this.#context = context;
+    this.#session = session;
+  }
+
+  find(address: string): StoredResult {
+    return this.#context.results.find(this.#context, this.#session, address);
+  }
+
+  textOf(stored: StoredResult): Promise<string> {
+    return getOrMake(this.#texts, stored.id, () => {
+      this.#bytes += stored.bytes;
+      if (this.#bytes > MAX_READ_BYTES)
+        throw tooMuch(`refers to more than ${MAX_READ_BYTES / 1024 / 1024} MiB of results`);
+      return this.#context.results.textOf(stored);
+    });
+  }
+
+  async select(stored: StoredResult, expression: string): Promise<unknown> {
+    const text = await this.textOf(stored);
+    const parse = await this.#context.select();
+    const data = getOrMake(this.#data, stored.id, () => dataOf(text));
+    return parse(expression)(data, this.#budget);
+  }
+}
+
 /** An argument gets the JSON value if it accepts its type, and the exact text if it accepts text instead. */
 async function contentOf(
-  context: Pick<CallContext, 'results' | 'settings' | 'select'>,
-  session: Session,
+  read: ReadResults,
   { address, select }: ResultReference,
   types: ReadonlySet<unknown>,
 ): Promise<{ readonly value: unknown; readonly chars: number }> {
-  const { results } = context;
-  const stored = results.find(context, session, address);
-  const text = await results.textOf(stored);
+  const stored = read.find(address);
   const isText = (value: unknown): boolean => types.has('string') && !types.has(jsonType(value));
   if (select === undefined) {
+    // A character has at most three bytes.
+    if (stored.bytes > 3 * MAX_FILLED_CHARS) throw tooLarge();
+    const text = await read.textOf(stored);
     const value = stored.kind === 'json' ? (parseJson(text) ?? text) : text;
     return { value: isText(value) ? text : value, chars: text.length };
   }
-  const parse = await context.select();
-  const value = parse(select)(dataOf(text));
+  const value = await read.select(stored, select);
   const written = typeof value === 'string' ? value : JSON.stringify(value);
   return { value: isText(value) ? written : value, chars: written.length };
 }
@@ -151,6 +190,10 @@ function acceptedTypes(schema: Schema, root: Schema): ReadonlySet<unknown> {
 function jsonType(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function tooLarge(): PlugboardError {
+  return tooMuch(`would have more than ${MAX_FILLED_CHARS / 1024 / 1024} MiB`);
 }
 
 function tooMuch(why: string): PlugboardError {

@@ -592,6 +592,11 @@ export const PROFILE_KEYS: Keys<Profile> = keys<Profile>({
     description: 'Whether its clients get the tool `run`, as `codeMode`.',
     default: '`codeMode`',
   },
+  deduplicate: {
+    kind: flag,
+    description: 'Whether its clients get a reference in place of a repeated result, as `deduplicate`.',
+    default: '`deduplicate`',
+  },
   budgets: { kind: list(budget, 'budgets'), description: 'How much each of its clients may call.' },
   backgroundAfter: BACKGROUND_AFTER,
   model: { kind: word, description: 'The model, as `chat --model` takes it.' },

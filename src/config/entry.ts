@@ -324,6 +324,7 @@ export interface Profile extends AgentProfile {
   readonly search?: ToolSearchSetting | ProfileSearch;
   readonly definitions?: DefinitionsSetting;
   readonly codeMode?: CodeModeSetting;
+  readonly deduplicate?: boolean;
   readonly budgets?: readonly Budget[];
   /** Milliseconds after which a call of its clients goes on as a task. */
   readonly backgroundAfter?: number;

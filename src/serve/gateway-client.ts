@@ -321,7 +321,7 @@ export class GatewayClient implements ClientHandler {
         approvals: this.#gateway.approvals,
         gateway: true,
         client: this.#gateway.principalOf(this.clientConnection).client,
-        deduplicate: this.view.host.profiles.settings.deduplicate,
+        deduplicate: this.view.deduplicates,
         profile: this.view.profile,
         describe: () => this.#gateway.placeOf(this),
         // Stateless requests are separated by their principal, as far as it was authenticated.

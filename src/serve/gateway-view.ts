@@ -54,6 +54,13 @@ export class GatewayView {
     return this.#everything;
   }
 
+  /** True if its clients get a reference in place of a repeated result. */
+  get deduplicates(): boolean {
+    const { profiles } = this.host;
+    const { settings } = this.profile === undefined ? profiles : profiles.of(this.profile);
+    return settings.deduplicate === true;
+  }
+
   /** Returns one line on the budgets of its clients; '' without any. */
   budgetLine(): string {
     const limits = this.host.profiles.limitsOf(this.profile);

@@ -99,12 +99,14 @@ describe('CAT-13: cost', () => {
     });
   });
 
-  it('a log that does not cover the period makes no server unused', async () => {
-    const report = await (await world(log.slice(1))).cost();
+  it('a log that does not cover the period makes no server unused; one of less than a week gives no advice', async () => {
+    const report = await (await world([call('used', 'one', 8), ...log.slice(1)])).cost();
     expect([report.servers.some(({ unused }) => unused), report.saving?.reason]).toEqual([
       false,
       expect.stringMatching(/^idle was not called since \d{4}-\d\d-\d\d$/),
     ]);
+    const young = await (await world(log.slice(1))).cost();
+    expect([young.since === undefined, young.saving]).toEqual([false, undefined]);
     const empty = await (await world([])).cost();
     expect([empty.since, empty.saving]).toEqual([undefined, undefined]);
   });

@@ -1,7 +1,8 @@
 /** Results that are stored, read in parts, and passed on by reference. */
 
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toAnthropic } from '../../src/adapters/index.ts';
@@ -11,8 +12,10 @@ import { createTestHost, fakeClock, scriptedServer } from '../../src/testing/ind
 import { failure } from '../world/failure.ts';
 
 const hosts: Host[] = [];
+const homes: string[] = [];
 afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.close()));
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 });
 
 const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `item ${id}`, tags: ['a', 'b'] }));
@@ -62,9 +65,9 @@ async function world(options: HostOptions = {}): Promise<World> {
     },
   });
   const host = await createTestHost({
-    servers: { pages: { inProcess: pages }, store: { inProcess: store } },
     approve: () => 'allow',
     ...options,
+    servers: { pages: { inProcess: pages }, store: { inProcess: store }, ...options.servers },
   });
   hosts.push(host);
   await host.ready();
@@ -257,6 +260,68 @@ describe('CAL-8: references in arguments', () => {
     const { host, received } = await world();
     const error = await failure(host.call('mcp__store__put', { content: reference }));
     expect([error.code, error.message, received]).toEqual(['INVALID_ARGUMENTS', message, []]);
+  });
+});
+
+describe('CAL-8: hostile references', () => {
+  it('A18: many references to large results are refused, and nothing is sent', async () => {
+    const { host, received } = await world();
+    const $ref = await stored(host);
+    const refuse = async (nested: unknown): Promise<string> =>
+      (await failure(host.call('mcp__store__import', { nested }))).message;
+    expect(await refuse(Array.from({ length: 101 }, () => ({ $ref, select: "'x'" })))).toBe(
+      'The call has more than 100 references',
+    );
+    const twice = { $ref, select: `join('', [${Array(50).fill('@').join()}])` };
+    expect(await refuse(Array(4).fill(twice))).toBe('The call would have more than 32 MiB');
+    const slow = { $ref, select: "split(@, '')[?@ == 'x']" };
+    expect(await refuse(Array(100).fill(slow))).toContain('it needs more than 3,000,000 steps');
+    expect(received).toEqual([]);
+  });
+
+  it('a reference inside of a stored result is data, and is not filled in', async () => {
+    let inner = '';
+    const hostile = scriptedServer({
+      tools: { bait: { run: () => JSON.stringify({ items: [{ $ref: inner }], pad: 'x'.repeat(200_000) }) } },
+    });
+    const { host, received } = await world({ servers: { hostile: { inProcess: hostile } } });
+    inner = await stored(host);
+    const $ref = await stored(host, 'mcp__hostile__bait');
+    await host.call('mcp__store__import', { rows: { $ref, select: 'items' } });
+    expect(received).toEqual([{ rows: [{ $ref: inner }] }]);
+  });
+
+  it('a member called __proto__ is filled in as data', async () => {
+    const { host, received } = await world();
+    const $ref = await stored(host);
+    const nested = JSON.parse(
+      `{"__proto__":{"$ref":"${$ref}","select":"type(@)"},"constructor":{"prototype":{"$ref":"${$ref}","select":"type(@)"}}}`,
+    );
+    await host.call('mcp__store__import', { nested });
+    expect(JSON.stringify(received)).toBe(
+      '[{"nested":{"__proto__":"string","constructor":{"prototype":"string"}}}]',
+    );
+    expect('string' in {}).toBe(false);
+  });
+
+  it('rules about arguments, and the audit log, see the content', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'plugboard-stored-'));
+    homes.push(home);
+    const permissions = { deny: ["mcp__store__put(content~'paragraph number 4711 ')"] };
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ permissions }));
+    const { host, received } = await world({ home });
+    const $ref = await stored(host);
+    const line = (at: number): object => ({ content: { $ref, select: `split(@, '</p>')[${at}]` } });
+    const { code } = await failure(host.call('mcp__store__put', { ...line(4711) }));
+    expect([code, received]).toEqual(['DENIED', []]);
+    await host.call('mcp__store__put', { ...line(4712) });
+    await host.close();
+    const lines = (await readFile(join(host.home, 'audit.jsonl'), 'utf8')).trim().split('\n');
+    const calls = lines.map((line) => JSON.parse(line)).filter(({ tool }) => tool === 'put');
+    expect(calls.map(({ arguments: shape, outcome }) => [shape, outcome])).toEqual([
+      [{ content: 'string(47)' }, 'denied'],
+      [{ content: 'string(47)' }, 'ok'],
+    ]);
   });
 });
 

@@ -67,6 +67,15 @@ describe('CAL-8: select', () => {
     ["replace('aaa', 'a', 'b', `2`)", 'bba'],
     ["split('a,b,c', ',')", ['a', 'b', 'c']],
     ["split('a,b,c', ',', `1`)", ['a', 'b,c']],
+    ["split('a,b,c', ',', `0`)", ['a,b,c']],
+    ["split(',a,', ',')", ['', 'a', '']],
+    ["split('abc', '')", ['a', 'b', 'c']],
+    ["split('', '')", []],
+    ['s[1:3]', 'ex'],
+    ['s[-2:]', 'xt'],
+    ['s[3:1]', ''],
+    ['s[::-1]', 'txet'],
+    ["'a😀b'[1:2]", '😀'],
     ["trim('  x ')", 'x'],
     ["contains(s, 'ex')", true],
     ["starts_with(s, 'te')", true],
@@ -121,5 +130,28 @@ describe('CAL-8: select', () => {
     ],
   ])('A18: bounds %s', (_what, expression) => {
     expect(() => parseSelect(expression)({ l: [1], s: 't' })).toThrow(/needs more than|is larger than/);
+  });
+
+  const long = { l: Array.from({ length: 500_000 }, (_, at) => at), s: 'a'.repeat(16_000_000) };
+  it.each([
+    ['a long list flattened a hundred times', `[${Array(100).fill('l').join()}][]`],
+    ['a list of every character', "split(s, '')"],
+    ['a text backwards', 'reverse(s)'],
+    ['every second character', 's[::2]'],
+    ['a search with a long pattern', "find_first(s, join('', ['b', s[:100000]]))"],
+    ['replacements of a long pattern', "replace(s, join('', ['b', s[:100000]]), '')"],
+    ['a text of large texts', `[${Array(100).fill('to_string([s])').join()}]`],
+    [
+      'objects merged many times',
+      `l[:50000] | from_items(map(&[to_string(@), @], @)) | merge(${Array(100).fill('@').join()})`,
+    ],
+  ])('A18: bounds %s of large data, before it is made', (_what, expression) => {
+    expect(() => parseSelect(expression)(long)).toThrow(/needs more than|is larger than/);
+  });
+
+  it('selects from large data', () => {
+    expect(parseSelect('s[2:5]')(long)).toBe('aaa');
+    expect(parseSelect("split(s, 'b')[0] | length(@)")(long)).toBe(16_000_000);
+    expect(parseSelect("trim(s, join('', ['b', 'a']))")(long)).toBe('');
   });
 });

@@ -1,6 +1,6 @@
 /** `plugboard cost`: what servers and tools cost a model in tokens, and which of them are unused. */
 
-import type { CostReport, ServerCost } from '../../call/cost-report.ts';
+import { ADVICE_DAYS, type CostReport, isLongEnough, type ServerCost } from '../../call/cost-report.ts';
 import { parseMode } from '../../catalog/deferral.ts';
 import { joinArgv } from '../../lib/argv.ts';
 import { oneLine } from '../../policy/clean.ts';
@@ -61,7 +61,7 @@ const RIGHT = { align: 'right' } as const;
 const HEAD = ['', 'full', 'compact', 'found', 'calls', 'results', ''];
 
 function serverLines(report: CostReport, output: Output): readonly string[] {
-  const { servers, definitions, search, given, saving, days } = report;
+  const { servers, definitions, search, given, saving, days, since } = report;
   if (servers.length === 0) return ['There are no tools.'];
   const rows = servers.map((server) => [
     oneLine(`${server.server} (${server.tools.length})`),
@@ -76,7 +76,9 @@ function serverLines(report: CostReport, output: Output): readonly string[] {
     : `A model gets ${count(given)} tokens of definitions with each request.`;
   const hint =
     saving === undefined
-      ? []
+      ? search || isLongEnough(since === undefined ? undefined : Date.parse(since), Date.now())
+        ? []
+        : [`Advice on what to switch off needs an audit log of ${ADVICE_DAYS} days.`]
       : [
           `${oneLine(saving.reason)}. This saves ${count(saving.tokens)} tokens: ${joinArgv([...saving.command])}`,
         ];

@@ -37,7 +37,14 @@ export interface SelectFunction {
 }
 
 /** Characters of a text that cost one step. */
-const CHARS_PER_STEP = 32;
+export const CHARS_PER_STEP = 32;
+/** Characters of a sought text that make a search cost once more: in the worst case each is compared at each place. */
+const SOUGHT_CHARS = 16;
+
+/** The steps of a search in a text. */
+function searchCost(whole: string, sought: string): number {
+  return (whole.length / CHARS_PER_STEP) * (1 + Math.floor(sought.length / SOUGHT_CHARS));
+}
 
 export function typeName(value: unknown): TypeName {
   if (value === null || value === undefined) return 'null';
@@ -141,38 +148,37 @@ function best(
 const largest = best(1);
 const smallest = best(-1);
 
-function trimmer(pattern: (characters: string) => (value: string) => string): SelectFunction {
+function trimmer(pattern: (characters: ReadonlySet<string>) => (value: string) => string): SelectFunction {
   return {
     parameters: [STRING, STRING],
     optional: 1,
     run: (context, [value, characters]) => {
-      context.spend(text(value).length / CHARS_PER_STEP);
-      return pattern(characters === undefined || characters === '' ? ' \t\r\n' : text(characters))(
-        text(value),
-      );
+      const removed = characters === undefined || characters === '' ? ' \t\r\n' : text(characters);
+      context.spend((text(value).length + removed.length) / CHARS_PER_STEP);
+      return pattern(new Set(removed.split('')))(text(value));
     },
   };
 }
 
-function trimmedStart(characters: string): (value: string) => string {
+function trimmedStart(characters: ReadonlySet<string>): (value: string) => string {
   return (value) => {
     let at = 0;
-    while (at < value.length && characters.includes(value.charAt(at))) at += 1;
+    while (at < value.length && characters.has(value.charAt(at))) at += 1;
     return value.slice(at);
   };
 }
 
-function trimmedEnd(characters: string): (value: string) => string {
+function trimmedEnd(characters: ReadonlySet<string>): (value: string) => string {
   return (value) => {
     let end = value.length;
-    while (end > 0 && characters.includes(value.charAt(end - 1))) end -= 1;
+    while (end > 0 && characters.has(value.charAt(end - 1))) end -= 1;
     return value.slice(0, end);
   };
 }
 
 function replaced(context: FunctionContext, [subject, old, by, count]: readonly unknown[]): string {
   const [whole, from, to] = [text(subject), text(old), text(by)];
-  context.spend(whole.length / CHARS_PER_STEP);
+  context.spend(searchCost(whole, from));
   if (from === '') return whole;
   const most = count === undefined ? Number.POSITIVE_INFINITY : Number(count);
   const parts: string[] = [];
@@ -188,19 +194,27 @@ function replaced(context: FunctionContext, [subject, old, by, count]: readonly 
 }
 
 function split(context: FunctionContext, [subject, by, count]: readonly unknown[]): readonly string[] {
-  const whole = text(subject);
-  context.spend(whole.length / CHARS_PER_STEP);
-  const all = whole.split(text(by));
-  context.spend(all.length);
-  const most = count === undefined ? all.length : Math.max(0, Number(count));
-  return all.length <= most + 1 ? all : [...all.slice(0, most), all.slice(most).join(text(by))];
+  const [whole, separator] = [text(subject), text(by)];
+  context.spend(searchCost(whole, separator));
+  const most = count === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Number(count));
+  const parts: string[] = [];
+  let start = 0;
+  // Part by part, so that a limit is reached before a list of millions exists.
+  while (parts.length < most) {
+    const at = separator === '' ? start + 1 : whole.indexOf(separator, start);
+    if (at < 0 || at > whole.length || (separator === '' && at === whole.length)) break;
+    context.spend(1);
+    parts.push(whole.slice(start, at));
+    start = at + separator.length;
+  }
+  return separator === '' && whole === '' ? [] : [...parts, whole.slice(start)];
 }
 
 function find(last: boolean): SelectFunction {
   return {
     parameters: [STRING, STRING],
     run: (context, [subject, sought]) => {
-      context.spend(text(subject).length / CHARS_PER_STEP);
+      context.spend(searchCost(text(subject), text(sought)));
       const at = last ? text(subject).lastIndexOf(text(sought)) : text(subject).indexOf(text(sought));
       return at < 0 || sought === '' ? null : at;
     },
@@ -243,7 +257,7 @@ export const FUNCTIONS: ReadonlyMap<string, SelectFunction> = new Map<string, Se
       parameters: [['array', 'string'], ANY],
       run: (context, [subject, sought]) => {
         if (typeof subject === 'string') {
-          context.spend(subject.length / CHARS_PER_STEP);
+          context.spend(searchCost(subject, typeof sought === 'string' ? sought : ''));
           return typeof sought === 'string' && subject.includes(sought);
         }
         return list(subject).some((item) => context.isEqual(item, sought));
@@ -370,9 +384,13 @@ export const FUNCTIONS: ReadonlyMap<string, SelectFunction> = new Map<string, Se
       parameters: [OBJECT],
       variadic: true,
       run: (context, objects) => {
-        const entries = objects.flatMap((value) => Object.entries(record(value)));
-        context.spend(entries.length);
-        return objectFrom(entries);
+        const merged = new Map<string, unknown>();
+        for (const value of objects)
+          for (const [name, member] of Object.entries(record(value))) {
+            context.spend(1);
+            merged.set(name, member);
+          }
+        return objectFrom(merged);
       },
     },
   ],
@@ -405,8 +423,8 @@ export const FUNCTIONS: ReadonlyMap<string, SelectFunction> = new Map<string, Se
     {
       parameters: [['string', 'array']],
       run: (context, [value]) => {
+        context.spend(typeof value === 'string' ? value.length : list(value).length);
         const all = typeof value === 'string' ? [...value] : [...list(value)];
-        context.spend(all.length);
         const reversed = all.reverse();
         return typeof value === 'string' ? reversed.join('') : reversed;
       },
@@ -445,9 +463,11 @@ export const FUNCTIONS: ReadonlyMap<string, SelectFunction> = new Map<string, Se
     'to_number',
     {
       parameters: [ANY],
-      run: (_context, [value]) => {
+      run: (context, [value]) => {
         if (typeof value === 'number') return value;
-        if (typeof value !== 'string' || value.trim() === '') return null;
+        if (typeof value !== 'string') return null;
+        context.spend(value.length / CHARS_PER_STEP);
+        if (value.trim() === '') return null;
         const number = Number(value);
         return Number.isFinite(number) ? number : null;
       },

@@ -9,6 +9,7 @@ import { isRecord } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import {
   argumentFault,
+  CHARS_PER_STEP,
   FUNCTIONS,
   type FunctionContext,
   objectFrom,
@@ -23,10 +24,14 @@ const MAX_STEPS = 3_000_000;
 const MAX_RESULT_CHARS: number = 32 * 1024 * 1024;
 /** Nesting of a result. */
 const MAX_DEPTH = 500;
-const CHARS_PER_STEP = 32;
 
 /** A parsed expression. */
-export type Select = (data: unknown) => unknown;
+export type Select = (data: unknown, budget?: StepBudget) => unknown;
+
+/** The steps that evaluations have taken, if several share the limit of one. */
+export interface StepBudget {
+  spent: number;
+}
 
 /**
  * Parses an expression; the returned function selects from a JSON value.
@@ -37,7 +42,7 @@ export type Select = (data: unknown) => unknown;
 export function parseSelect(text: string): Select {
   const expression = parseExpression(text);
   checkNames(expression);
-  return (data) => new Evaluation().run(expression, data);
+  return (data, budget = { spent: 0 }) => new Evaluation(budget).run(expression, data);
 }
 
 /** Rejects unknown functions before anything is evaluated. */
@@ -87,7 +92,11 @@ function partsOf(expression: Expression): readonly Expression[] {
 }
 
 class Evaluation {
-  #steps = MAX_STEPS;
+  readonly #budget: StepBudget;
+
+  constructor(budget: StepBudget) {
+    this.#budget = budget;
+  }
 
   run(expression: Expression, data: unknown): unknown {
     const result = this.#visit(expression, data);
@@ -97,8 +106,9 @@ class Evaluation {
   }
 
   #spend(steps: number): void {
-    this.#steps -= steps;
-    if (this.#steps < 0) throw invalidSelect(`it needs more than ${MAX_STEPS.toLocaleString('en')} steps`);
+    this.#budget.spent += steps;
+    if (this.#budget.spent > MAX_STEPS)
+      throw invalidSelect(`it needs more than ${MAX_STEPS.toLocaleString('en')} steps`);
   }
 
   #visit(expression: Expression, value: unknown): unknown {
@@ -141,9 +151,9 @@ class Evaluation {
       case 'flatten': {
         const list = this.#visit(expression.child, value);
         if (!Array.isArray(list)) return null;
-        const flat = list.flat();
-        this.#spend(flat.length);
-        return flat;
+        // Before the list exists: it can be a thousand times as long as the data.
+        for (const item of list) this.#spend(Array.isArray(item) ? item.length : 1);
+        return list.flat();
       }
       case 'reference':
         return new Reference(expression.child);
@@ -170,6 +180,9 @@ class Evaluation {
   #project(expression: Expression & { readonly kind: 'projection' }, value: unknown): unknown {
     const { of, left, right, condition } = expression;
     const base = this.#visit(left, value);
+    // A part of a text is one value, and not a list of characters.
+    if (typeof base === 'string' && left.kind === 'then' && left.right.kind === 'slice')
+      return this.#visit(right, base);
     const items = of === 'items' ? base : isRecord(base) ? Object.values(base) : null;
     if (!Array.isArray(items)) return null;
     const results: unknown[] = [];
@@ -183,9 +196,12 @@ class Evaluation {
 
   #slice(parts: readonly (number | undefined)[], value: unknown): unknown {
     if (!Array.isArray(value) && typeof value !== 'string') return null;
-    const items = typeof value === 'string' ? [...value] : value;
-    this.#spend(items.length / CHARS_PER_STEP);
     const [start, stop, step = 1] = parts;
+    this.#spend(value.length / CHARS_PER_STEP);
+    // Characters are code units if none of them is half of a pair; a list of all characters is then not needed.
+    const isPlain = typeof value === 'string' && step === 1 && !/[\ud800-\udfff]/.test(value);
+    if (typeof value === 'string' && !isPlain) this.#spend(value.length);
+    const items = typeof value === 'string' && !isPlain ? [...value] : value;
     const { length } = items;
     const bound = (index: number | undefined, otherwise: number): number => {
       if (index === undefined) return otherwise;
@@ -195,8 +211,9 @@ class Evaluation {
     const results: unknown[] = [];
     const first = bound(start, step < 0 ? length - 1 : 0);
     const end = bound(stop, step < 0 ? -1 : length);
+    if (typeof items === 'string') return items.slice(first, Math.max(first, end));
+    this.#spend(Math.max(0, (end - first) / step));
     for (let at = first; step < 0 ? at > end : at < end; at += step) results.push(items[at]);
-    this.#spend(results.length);
     return typeof value === 'string' ? results.join('') : results;
   }
 
@@ -269,7 +286,7 @@ class Evaluation {
       if (left < 0) throw invalidSelect(`the result is larger than ${MAX_RESULT_CHARS / 1024 / 1024} MiB`);
     };
     const visit = (part: unknown, depth: number): void => {
-      this.#spend(1);
+      this.#spend(typeof part === 'string' ? 1 + part.length / CHARS_PER_STEP : 1);
       if (depth > MAX_DEPTH) throw invalidSelect(`the result is nested deeper than ${MAX_DEPTH} levels`);
       if (part instanceof Reference) throw invalidSelect('the result contains an expression (&)');
       take(typeof part === 'string' ? part.length + 2 : 4);
