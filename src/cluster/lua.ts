@@ -83,3 +83,10 @@ export const EXTEND: LuaScript = lua(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 0
 `);
+
+/** Writes a value, unless the lock was lost. KEYS: value, lock. ARGV: owner of the lock, text. */
+export const SET_LOCKED: LuaScript = lua(`
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1
+`);

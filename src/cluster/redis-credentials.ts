@@ -1,10 +1,11 @@
 /** Logins of all replicas in Redis: sealed, and renewed by one replica at a time. */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { PlugboardError } from '../errors.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import type { ClusterKeys } from './cluster-keys.ts';
-import { EXTEND, UNLOCK } from './lua.ts';
+import { EXTEND, SET_LOCKED, UNLOCK } from './lua.ts';
 import type { RedisStore } from './redis-store.ts';
 
 /** A replica that ends while it holds a lock blocks others for this long. */
@@ -18,10 +19,17 @@ const DELETED = '';
 
 export type LocalCredential = (key: string) => Promise<string | undefined>;
 
+interface HeldLock {
+  readonly name: string;
+  readonly owner: string;
+}
+
 export class RedisCredentials implements CredentialStore {
   readonly #store: RedisStore;
   readonly #keys: ClusterKeys;
   readonly #local: LocalCredential | undefined;
+  /** The lock that the running work holds. */
+  readonly #held = new AsyncLocalStorage<HeldLock>();
 
   constructor(store: RedisStore, keys: ClusterKeys, local: LocalCredential | undefined) {
     this.#store = store;
@@ -45,11 +53,19 @@ export class RedisCredentials implements CredentialStore {
   }
 
   async set(key: string, value: string): Promise<void> {
-    await this.#store.redis.set(this.#name(key), this.#keys.sealText(value, `credential\n${key}`));
+    await this.#write(key, this.#keys.sealText(value, `credential\n${key}`));
   }
 
   async delete(key: string): Promise<void> {
-    await this.#store.redis.set(this.#name(key), DELETED);
+    await this.#write(key, DELETED);
+  }
+
+  /** A replica that was suspended while it held a lock must not replace the value of the next holder. */
+  async #write(key: string, text: string): Promise<void> {
+    const held = this.#held.getStore();
+    if (held === undefined) await this.#store.redis.set(this.#name(key), text);
+    else if ((await this.#store.script(SET_LOCKED, [this.#name(key), held.name], [held.owner, text])) !== 1)
+      throw new Error(`the lock of ${key} has expired, and another replica may have changed it`);
   }
 
   async lock<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -62,7 +78,7 @@ export class RedisCredentials implements CredentialStore {
     );
     extending.unref();
     try {
-      return await work();
+      return await this.#held.run({ name, owner }, work);
     } finally {
       clearInterval(extending);
       await this.#store.script(UNLOCK, [name], [owner]).catch(() => {});

@@ -29,6 +29,8 @@ export class RedisStore {
   readonly #commands: Redis | Cluster;
   readonly #messages: Redis | Cluster;
   #isUp = false;
+  /** The last error of a connection: failed commands only report that it is closed. */
+  #fault: unknown;
   readonly #onChange: ((isUp: boolean) => void)[] = [];
 
   private constructor({ prefix, shown, connect }: RedisPlace) {
@@ -37,7 +39,10 @@ export class RedisStore {
     this.#commands = connect();
     this.#messages = connect();
     // Failed commands report the reason; an unhandled event would end the process.
-    for (const each of [this.#commands, this.#messages]) each.on('error', () => {});
+    for (const each of [this.#commands, this.#messages])
+      each.on('error', (error: unknown) => {
+        this.#fault = error;
+      });
     this.#commands.on('ready', () => this.#changed(true));
     this.#commands.on('close', () => this.#changed(false));
   }
@@ -52,9 +57,9 @@ export class RedisStore {
       store.close();
       throw new PlugboardError(
         'START_FAILED',
-        `Cannot connect to Redis at ${place.shown}: ${reasonOf(cause)}`,
+        `Cannot connect to Redis at ${place.shown}: ${reasonOf(store.#fault ?? cause)}`,
         {
-          hint: 'Check that Redis runs there, and its user and password.',
+          hint: 'Check that Redis runs there, its user and password, and for TLS that NODE_EXTRA_CA_CERTS has its authority.',
           cause,
         },
       );
@@ -170,7 +175,12 @@ function placeOf(given: string): RedisPlace {
       if (scheme.endsWith('+cluster'))
         return new Cluster(nodes, { redisOptions: options, lazyConnect: true, enableOfflineQueue: false });
       if (scheme.endsWith('+sentinel'))
-        return new Redis({ ...options, sentinels: nodes, name: path.slice(1) || 'mymaster' });
+        return new Redis({
+          ...options,
+          sentinels: nodes,
+          name: path.slice(1) || 'mymaster',
+          ...(isTls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+        });
       const db = Number(path.slice(1) || 0);
       if (!Number.isInteger(db))
         throw new PlugboardError('USAGE', 'The database of --cluster is not a number', { hint: HINT });
@@ -191,5 +201,6 @@ function reasonOf(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : '';
   if (/WRONGPASS|NOAUTH|NOPERM|AUTH/.test(text)) return 'the user or password was refused';
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (/CERT|SIGNATURE|ALTNAME/.test(code)) return `its certificate is not trusted (${code})`;
   return code === '' ? 'no answer' : code;
 }

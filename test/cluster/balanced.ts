@@ -12,7 +12,7 @@ const LEGACY_CLIENTS = 6;
 const MODERN_CLIENTS = 2;
 export const CLIENTS: number = LEGACY_CLIENTS + MODERN_CLIENTS;
 /** Behind a balancer, replicas listen on every interface, and reach each other on this machine. */
-const BEHIND = { TEST_HOST: '0.0.0.0', PLUGBOARD_CLUSTER_ADDRESS: '127.0.0.1' };
+const BEHIND = { host: '0.0.0.0', env: { PLUGBOARD_CLUSTER_ADDRESS: '127.0.0.1' } };
 
 const ACCEPTS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const MODERN_HEADERS = {
@@ -36,7 +36,7 @@ export interface Balanced {
 /** Starts three replicas, and a balancer with the file of `examples/cluster/`. */
 export async function balance(world: World, balancer: 'nginx' | 'haproxy'): Promise<Balanced> {
   const ports = [await freePort(), await freePort(), await freePort()];
-  const replicas = await Promise.all(ports.map((port) => world.start(BEHIND, port)));
+  const replicas = await Promise.all(ports.map((port) => world.start({ ...BEHIND, port })));
   const port = await freePort();
   const name = balancer === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
   const example = fileURLToPath(new URL(`../../examples/cluster/${name}`, import.meta.url));
@@ -149,6 +149,6 @@ export async function killInTurn(
     await progressed();
     await end(victim.process);
     await progressed();
-    balanced.replicas[at] = await world.start(BEHIND, balanced.ports[at]);
+    balanced.replicas[at] = await world.start({ ...BEHIND, port: balanced.ports[at] ?? 0 });
   }
 }

@@ -42,10 +42,10 @@ const ELICITS = { elicitation: { form: {} } };
 describe('serve --cluster', { timeout: SLOW_MS }, () => {
   it('SRV-7: needs a key of 32 bytes, and a Redis that answers', async () => {
     const made = await world();
-    await expect(made.start({ PLUGBOARD_CLUSTER_KEY: '' })).rejects.toThrow(
+    await expect(made.start({ env: { PLUGBOARD_CLUSTER_KEY: '' } })).rejects.toThrow(
       '--cluster needs a key in PLUGBOARD_CLUSTER_KEY',
     );
-    await expect(made.start({ PLUGBOARD_CLUSTER_KEY: 'short' })).rejects.toThrow(
+    await expect(made.start({ env: { PLUGBOARD_CLUSTER_KEY: 'short' } })).rejects.toThrow(
       'The key in PLUGBOARD_CLUSTER_KEY is shorter than 32 bytes',
     );
     await end(made.redis);
@@ -87,7 +87,7 @@ describe('serve --cluster', { timeout: SLOW_MS }, () => {
     const made = await world();
     const [one, two] = [
       await made.start(),
-      await made.start({ PLUGBOARD_TOKEN: 'another-token-of-another-client' }),
+      await made.start({ env: { PLUGBOARD_TOKEN: 'another-token-of-another-client' } }),
     ];
     const session = await legacySession(one.url, '2025-11-25', {}, BEARER);
     const other = { ...session, authorization: 'Bearer another-token-of-another-client' };
@@ -203,7 +203,7 @@ describe('serve --cluster', { timeout: SLOW_MS }, () => {
 
   it('SRV-7: keys are rotated by a rolling restart, without losing a session', async () => {
     const made = await world();
-    const rotated = { PLUGBOARD_CLUSTER_KEY: `${KEY}-new`, PLUGBOARD_CLUSTER_KEY_OLD: KEY };
+    const rotated = { env: { PLUGBOARD_CLUSTER_KEY: `${KEY}-new`, PLUGBOARD_CLUSTER_KEY_OLD: KEY } };
     const [one, two] = [await made.start(), await made.start(rotated)];
     const old = await legacySession(one.url, '2025-11-25', {}, BEARER);
     const young = await legacySession(two.url, '2025-11-25', {}, BEARER);
@@ -225,7 +225,7 @@ describe('budgets of replicas', { timeout: SLOW_MS }, () => {
   async function limited(onLost: string): Promise<{ made: World; urls: string[] }> {
     const made = await world();
     const config = { budgets: [{ calls: 5, per: 'day', tool: 'write' }], cluster: { onLost } };
-    const [one, two] = [await made.start({}, 0, config), await made.start({}, 0, config)];
+    const [one, two] = [await made.start({ config }), await made.start({ config })];
     return { made, urls: [one.url, two.url] };
   }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,19 +19,41 @@ export const KEY = 'a-key-of-the-cluster-with-32-bytes-or-more';
 export interface Replica {
   readonly url: string;
   readonly process: ChildProcess;
+  readonly home: string;
+  /** Everything that it printed to stderr so far. */
+  notes(): string;
 }
 
 export interface World {
   readonly folder: string;
   /** The file that the servers write their calls to. */
   readonly calls: string;
-  readonly redisUrl: string;
+  /** The server `work`, as `--server` takes it. */
+  readonly server: string;
+  /** Replicas that are started later use it. */
+  redisUrl: string;
   redis: ChildProcess;
   startRedis(): Promise<void>;
-  /** Starts one replica; `port` 0 selects a free one. */
-  start(env?: Record<string, string>, port?: number, config?: object): Promise<Replica>;
+  start(options?: ReplicaOptions): Promise<Replica>;
   /** Starts any program, which is ended after the test. */
   program(command: string, args: readonly string[]): ChildProcess;
+}
+
+export interface ReplicaOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  readonly config?: object;
+  /** Arguments after those of every replica; default: the server `work`. */
+  readonly args?: readonly string[];
+  /** Default: a new home. */
+  readonly home?: string;
+  /** The build of Plugboard; default: this one. */
+  readonly command?: string;
+  /** A program that runs the replica, such as `ip netns exec`. */
+  readonly under?: readonly string[];
 }
 
 export async function freePort(): Promise<number> {
@@ -81,6 +103,7 @@ export function worlds(): (config?: string) => Promise<World> {
     const world: World = {
       folder,
       calls,
+      server: `work=${process.execPath} ${SERVER} ${calls}`,
       redisUrl: `redis://127.0.0.1:${redisPort}`,
       redis: undefined as unknown as ChildProcess,
       program,
@@ -95,49 +118,51 @@ export function worlds(): (config?: string) => Promise<World> {
         while (!printed.includes('Ready to accept connections')) await once(child.stdout, 'data');
         world.redis = child;
       },
-      async start(env = {}, port = 0, config = {}) {
+      async start(options = {}) {
         homes += 1;
-        const home = join(folder, `home-${homes}`);
-        mkdirSync(home);
-        writeFileSync(join(home, 'config.json'), JSON.stringify(config));
-        const args = [
-          COMMAND,
+        const { env = {}, host = '127.0.0.1', port = 0, config = {}, under = [] } = options;
+        const { home = join(folder, `home-${homes}`), command = COMMAND } = options;
+        mkdirSync(home, { recursive: true });
+        if (!existsSync(join(home, 'config.json')))
+          writeFileSync(join(home, 'config.json'), JSON.stringify(config));
+        const [program = '', ...args] = [
+          ...under,
+          process.execPath,
+          command,
           'serve',
           '--http',
-          `${env['TEST_HOST'] ?? '127.0.0.1'}:${port}`,
+          `${host}:${port}`,
           '--cluster',
           world.redisUrl,
+          ...(options.args ?? ['--server', world.server]),
         ];
-        const child = spawn(
-          process.execPath,
-          [...args, '--server', `work=${process.execPath} ${SERVER} ${calls}`],
-          {
-            cwd: folder,
-            env: {
-              ...process.env,
-              PLUGBOARD_HOME: home,
-              PLUGBOARD_CREDENTIALS: 'file',
-              PLUGBOARD_TOKEN: TOKEN,
-              PLUGBOARD_CLUSTER_KEY: KEY,
-              ...env,
-            },
-            stdio: ['ignore', 'pipe', 'pipe'],
+        const child = spawn(program, args, {
+          cwd: folder,
+          env: {
+            ...process.env,
+            PLUGBOARD_HOME: home,
+            PLUGBOARD_CREDENTIALS: 'file',
+            PLUGBOARD_TOKEN: TOKEN,
+            PLUGBOARD_CLUSTER_KEY: KEY,
+            ...env,
           },
-        );
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
         opened.push(() => end(child));
         let printed = '';
-        let failed = '';
+        let notes = '';
         child.stderr.setEncoding('utf8').on('data', (text: string) => {
-          failed += text;
+          notes += text;
         });
         child.stdout.setEncoding('utf8').on('data', (text: string) => {
           printed += text;
         });
         while (!printed.endsWith('Ctrl-C to stop.\n')) {
           const [code] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-          if (typeof code === 'number') throw new Error(failed);
+          if (typeof code === 'number') throw new Error(notes);
         }
-        return { url: /at (http:\S+)/.exec(printed)?.[1] ?? '', process: child };
+        const url = /at (http:\S+)/.exec(printed)?.[1] ?? '';
+        return { url, process: child, home, notes: () => notes };
       },
     };
     await world.startRedis();
