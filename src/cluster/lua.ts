@@ -90,3 +90,15 @@ if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1
 `);
+
+/**
+ * Replaces a field of a hash, unless it changed. KEYS: hash. ARGV: field, expected text or '' for none, text, lifetime in
+ * ms, most fields.
+ */
+export const REPLACE_FIELD: LuaScript = lua(`
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[5]) then redis.call('DEL', KEYS[1]) end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1
+`);

@@ -22,6 +22,7 @@ export class Membership {
   readonly #keys: ClusterKeys;
   readonly #own: MembershipOptions;
   readonly #onLapsed: (() => void)[] = [];
+  readonly #onBeat: (() => void)[] = [];
   #peers: ReadonlyMap<string, Peer> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #beats = 0;
@@ -59,6 +60,11 @@ export class Membership {
   /** Calls back if the lease of this replica had ended, or Redis lost it. */
   onLapsed(listener: () => void): void {
     this.#onLapsed.push(listener);
+  }
+
+  /** Calls back each second while Redis answers. */
+  onBeat(listener: () => void): void {
+    this.#onBeat.push(listener);
   }
 
   leaseOf(id: string): string {
@@ -104,6 +110,7 @@ export class Membership {
       this.#store.answered(true);
       this.#read(registry?.[1]);
       if (lease?.[1] === null && this.#beats > 0) for (const listener of this.#onLapsed) listener();
+      for (const listener of this.#onBeat) listener();
       this.#beats += 1;
       if (this.#beats % BEATS_PER_SWEEP === 0) await this.#sweep();
     } catch (error) {

@@ -1,6 +1,7 @@
 /** One replica of a cluster: its handles, its connections to others, and its state in Redis. */
 
 import { networkInterfaces } from 'node:os';
+import type { Home } from '../config/home.ts';
 import { isLoopback } from '../endpoint/guard.ts';
 import type {
   ForwardedRequest,
@@ -19,6 +20,7 @@ import { readVersion } from '../lib/version.ts';
 import type { SharedCounters } from '../policy/budgets.ts';
 import type { CredentialStore } from '../secrets/credential-store.ts';
 import { type ClusterKeys, clusterKeysOf } from './cluster-keys.ts';
+import { HomeMirror } from './home-mirror.ts';
 import { LEASE_MS, Membership } from './membership.ts';
 import { RedisCounters } from './redis-counters.ts';
 import { type LocalCredential, RedisCredentials } from './redis-credentials.ts';
@@ -27,12 +29,15 @@ import { ReplicaLinks } from './replica-links.ts';
 import { ReplicaListener } from './replica-listener.ts';
 import { newReplicaId, SealedHandles } from './sealed-handles.ts';
 import { SessionOwners } from './session-owners.ts';
+import { SharedVersions } from './shared-versions.ts';
 
 const LOOK_MS = 200;
 /** Longer than the lease of a replica that was killed. */
 const LOOK_LIMIT_MS: number = LEASE_MS + 3_000;
 /** Sessions that moved, with their owners; the oldest are dropped first and looked up again. */
 const MAX_MOVED = 100_000;
+/** Lists of servers are read again at most this often because of other replicas. */
+const RELIST_GAP_MS = 5_000;
 const ADDRESS = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/;
 
 export interface ClusterOptions {
@@ -43,6 +48,8 @@ export interface ClusterOptions {
   readonly clock?: Clock | undefined;
   /** Returns a login of this machine, which becomes that of all replicas. */
   readonly localCredential?: LocalCredential | undefined;
+  /** Its pins, approvals, eras and cached lists are those of all replicas. */
+  readonly home?: Home | undefined;
 }
 
 /** The parts of one replica. */
@@ -54,6 +61,8 @@ interface Parts {
   readonly listener: ReplicaListener;
   readonly clock: Clock;
   readonly localCredential: LocalCredential | undefined;
+  readonly versions: SharedVersions;
+  readonly home: Home | undefined;
 }
 
 /**
@@ -67,6 +76,7 @@ export async function openCluster({
   host,
   clock = systemClock,
   localCredential,
+  home,
 }: ClusterOptions): Promise<ClusterReplica> {
   const keys = clusterKeysOf(env);
   const inner = innerAddress(env['PLUGBOARD_CLUSTER_ADDRESS'], host);
@@ -76,9 +86,15 @@ export async function openCluster({
   try {
     const port = await listener.listen(inner.bind, inner.port);
     const address = `${inner.host}:${port}`;
+    const versions = new SharedVersions(redis);
     const membership = new Membership(redis, keys, { id, address, version: readVersion() });
+    membership.onBeat(() => void versions.check());
+    await versions.open();
     await membership.join();
-    return new ClusterReplica({ id, redis, keys, membership, listener, clock, localCredential });
+    const parts = { id, redis, keys, membership, listener, clock, localCredential, versions, home };
+    const replica = new ClusterReplica(parts);
+    await replica.settled;
+    return replica;
   } catch (error) {
     listener.close();
     redis.close();
@@ -97,6 +113,11 @@ export class ClusterReplica implements Replicas {
   readonly #handles: SealedHandles;
   readonly #owners: SessionOwners;
   readonly #moved = new Map<string, string>();
+  readonly #mirror: HomeMirror | undefined;
+  /** Resolves when the home has the records of all replicas. */
+  readonly settled: Promise<void>;
+  #onLists: () => void = () => {};
+  #listsTimer: NodeJS.Timeout | undefined;
   #forwardedCount = 0;
   #takenCount = 0;
 
@@ -109,6 +130,19 @@ export class ClusterReplica implements Replicas {
     this.store = this.#owners;
     this.counters = new RedisCounters(redis, parts.membership);
     this.credentials = new RedisCredentials(redis, keys, parts.localCredential);
+    const { home, versions } = parts;
+    this.#mirror =
+      home &&
+      new HomeMirror({
+        store: redis,
+        keys,
+        versions,
+        home,
+        onReceived: (book) => {
+          if (book === 'tools' || book === 'content') this.#listsReceived();
+        },
+      });
+    this.settled = this.#mirror?.open() ?? Promise.resolve();
   }
 
   get state(): ReplicaState {
@@ -175,6 +209,21 @@ export class ClusterReplica implements Replicas {
     this.#parts.membership.onLapsed(listener);
   }
 
+  /** Calls back when another replica has read a list that differs. */
+  onListsChanged(listener: () => void): void {
+    this.#onLists = listener;
+  }
+
+  /** A server that lists other tools to each replica must not make all of them list without an end. */
+  #listsReceived(): void {
+    if (this.#listsTimer !== undefined) return;
+    this.#onLists();
+    this.#listsTimer = setTimeout(() => {
+      this.#listsTimer = undefined;
+    }, RELIST_GAP_MS);
+    this.#listsTimer.unref();
+  }
+
   async leave(): Promise<void> {
     this.#parts.listener.leave();
     await this.#parts.membership.leave();
@@ -183,6 +232,7 @@ export class ClusterReplica implements Replicas {
   /** May be called twice. */
   async close(): Promise<void> {
     await this.leave();
+    this.#mirror?.close();
     this.#links.close();
     this.#parts.listener.close();
     this.#parts.redis.close();

@@ -142,6 +142,11 @@ export class Live {
     if (this.isStale) this.#refresher.expired();
   }
 
+  /** Reads the tools again in the background, whether they are stale or not. */
+  relist(): void {
+    this.#refresher.request();
+  }
+
   /** Whether the tool list must be read again before a tool can be reported as missing. */
   get isStale(): boolean {
     const { era } = this.negotiated;

@@ -40,6 +40,19 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** The accumulated state of a client's session, as it is recorded. */
+export interface RecordedMemory {
+  /** Rules that a person allowed for the session. */
+  readonly allowed: readonly string[];
+  /** Identities of the tools that it has loaded. */
+  readonly loaded: readonly string[];
+}
+
+export interface ClientMemory {
+  readonly size: number;
+  toRecord(): RecordedMemory;
+}
+
 /** Handles the requests of one client. */
 export interface ClientHandler {
   /** One table for all clients of a backend; its handlers receive this client. */
@@ -56,6 +69,10 @@ export interface ClientHandler {
   watchTask?(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe;
   /** Called when a legacy client sets its log level. */
   wantsLog?(level: LogLevel): void;
+  /** The state that its session has accumulated, for a record; it only grows, and `size` changes with it. */
+  readonly memory?: ClientMemory | undefined;
+  /** Continues with the memory of a session of another process; called before any request. */
+  remember?(memory: RecordedMemory): void;
   /** Called when the client disconnects, or has no request left that identifies it. May be called twice. */
   leave(): void;
 }

@@ -15,7 +15,7 @@ import {
   RPC_INTERNAL_ERROR,
   RPC_INVALID_REQUEST,
 } from '../lib/json-rpc.ts';
-import type { Backend, ClientHandler, ListKind } from './backend.ts';
+import type { Backend, ClientHandler, ListKind, RecordedMemory } from './backend.ts';
 import {
   type ClientInfo,
   DEFAULT_LEVEL,
@@ -61,6 +61,8 @@ export interface InitializedClient {
   readonly logLevel: LogLevel;
   /** URIs of resources. */
   readonly subscriptions: readonly string[];
+  /** Undefined: nothing. */
+  readonly memory?: RecordedMemory | undefined;
 }
 
 /** A row, and the client that its handler is called with: the backend's or the front itself. */
@@ -90,6 +92,8 @@ export class ClientConnection {
   #isReady = false;
   readonly #onReady: (() => void)[] = [];
   #isAdmitted: boolean;
+  /** The size of the memory in the record. */
+  #recordedSize = 0;
 
   constructor(backend: Backend, options: ClientConnectionOptions) {
     this.#backend = backend;
@@ -130,12 +134,22 @@ export class ClientConnection {
     if (this.#legacy === undefined) return undefined;
     const { version, capabilities, logLevel = DEFAULT_LEVEL } = this.#legacy;
     const subscriptions = this.#subscriptions?.uris ?? [];
-    return { protocolVersion: version, capabilities, clientInfo: this.#clientInfo, logLevel, subscriptions };
+    const { memory } = this.#clientHandler;
+    return {
+      protocolVersion: version,
+      capabilities,
+      clientInfo: this.#clientInfo,
+      logLevel,
+      subscriptions,
+      ...(memory === undefined || memory.size === 0 ? {} : { memory: memory.toRecord() }),
+    };
   }
 
   /** Continues the session of a client that another process initialized. */
   async resume(client: InitializedClient): Promise<void> {
-    const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
+    const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions, memory } = client;
+    if (memory !== undefined) this.#clientHandler.remember?.(memory);
+    this.#recordedSize = this.#clientHandler.memory?.size ?? 0;
     await this.#initialize({ protocolVersion, capabilities, clientInfo });
     this.#legacy = { ...(this.#legacy ?? NAMELESS), logLevel };
     this.#clientHandler.wantsLog?.(logLevel);
@@ -414,7 +428,15 @@ export class ClientConnection {
 
   #done(id: RequestId, work: Work): void {
     work.detach();
+    if (this.#options.clientChanged !== undefined) this.#recordMemory(this.#options.clientChanged);
     if (this.#running.remove(id) && this.#options.stateless) this.#release();
+  }
+
+  #recordMemory(changed: () => void): void {
+    const size = this.#clientHandler.memory?.size ?? 0;
+    if (size === this.#recordedSize) return;
+    this.#recordedSize = size;
+    changed();
   }
 
   #release(): void {

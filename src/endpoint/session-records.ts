@@ -139,7 +139,7 @@ export function recordName(id: string): string {
 function parseClient(text: string, principal: string): InitializedClient | undefined {
   const { version, principal: owner, client } = parseRecord(text) ?? {};
   if (version !== RECORD_VERSION || owner !== principal || !isRecord(client)) return undefined;
-  const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions } = client;
+  const { protocolVersion, capabilities, clientInfo, logLevel, subscriptions, memory } = client;
   if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) return undefined;
   if (!isRecord(capabilities) || !isLogLevel(logLevel) || !Array.isArray(subscriptions)) return undefined;
   return {
@@ -148,5 +148,12 @@ function parseClient(text: string, principal: string): InitializedClient | undef
     clientInfo,
     logLevel,
     subscriptions: subscriptions.filter((uri) => typeof uri === 'string'),
+    ...(isRecord(memory)
+      ? { memory: { allowed: texts(memory['allowed']), loaded: texts(memory['loaded']) } }
+      : {}),
   };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }

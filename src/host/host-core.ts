@@ -408,6 +408,11 @@ export class HostCore {
     for (const { live } of this.pool.all()) live?.freshen();
   }
 
+  /** Rereads the lists of connected servers in the background: another process has read one that differs. */
+  relist(): void {
+    for (const { live } of this.pool.all()) live?.relist();
+  }
+
   /** Removes the tools of a server that was removed or disconnected. */
   forget(name: string): void {
     const reason = new PlugboardError('CONNECTION_LOST', `${name} was removed or replaced`, { server: name });

@@ -776,6 +776,15 @@ export class Host {
   }
 
   /**
+   * Reads the lists of connected servers again in the background: another process has read one that differs.
+   *
+   * @internal
+   */
+  relist(): void {
+    this.#core.relist();
+  }
+
+  /**
    * Adds a listener for an event; the returned function removes it.
    *
    * @param event - The name of the event.

@@ -1,14 +1,15 @@
 /** One client of the gateway: its session of the host, and the responses to its requests. */
 
 import { notReadOnly } from '../call/approve.ts';
+import { createMemory, type SessionMemory } from '../call/session.ts';
 import type { ShapedResult } from '../call/shape.ts';
 import { isCallTool, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL_READ, TOOL_SEARCH } from '../catalog/deferral.ts';
-import { RESULT_PREFIX } from '../catalog/result-tool-definition.ts';
+import { RESULT_ID, RESULT_PREFIX } from '../catalog/result-tool-definition.ts';
 import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
-import type { ClientHandler, ListKind } from '../endpoint/backend.ts';
+import type { ClientHandler, ClientMemory, ListKind, RecordedMemory } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import { type ClientInfo, canElicit, type Params } from '../endpoint/client-era.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
@@ -64,6 +65,9 @@ export class GatewayClient implements ClientHandler {
   /** Created on first use: most stateless requests need none. */
   #tasks: ClientTasks | undefined;
   #session: ServedSession | undefined;
+  readonly #memory: SessionMemory | undefined;
+  /** The approvals and loaded tools of a session; undefined for a client without one. */
+  readonly memory: ClientMemory | undefined;
   #capabilities: DeclaredCapabilities | undefined;
   #reader: { readonly clientInfo: ClientInfo; readonly reader: Reader } | undefined;
   #removeFromGateway: (() => void) | undefined;
@@ -75,6 +79,8 @@ export class GatewayClient implements ClientHandler {
     this.#gateway = gateway;
     this.view = view;
     this.clientConnection = clientConnection;
+    this.#memory = clientConnection.isStateless ? undefined : createMemory();
+    this.memory = this.#memory && new RecordableMemory(this.#memory);
   }
 
   /** Tasks that this client follows itself. */
@@ -85,6 +91,11 @@ export class GatewayClient implements ClientHandler {
 
   issueTaskId(): string {
     return this.#gateway.issueHandle('task', this.clientConnection.principal);
+  }
+
+  remember({ allowed, loaded }: RecordedMemory): void {
+    for (const rule of allowed) this.#memory?.allowed.add(rule);
+    for (const tool of loaded) this.#memory?.loaded.add(tool);
   }
 
   get hidesRules(): boolean {
@@ -305,6 +316,7 @@ export class GatewayClient implements ClientHandler {
           ? { principal: `${this.#gateway.id} ${this.clientConnection.principal}` }
           : 'session',
         canBeAsked: () => this.#canBeAsked(),
+        memory: this.#memory,
         approve,
         elicit,
         sample,
@@ -493,4 +505,22 @@ function passedProgress(
     const { _meta, ...rest } = progress;
     report(_meta === undefined ? progress : { ...rest, ...cleanMeta(_meta) });
   };
+}
+
+/** Stored results stay in the process, so the tool that reads them is not recorded. */
+class RecordableMemory implements ClientMemory {
+  readonly #memory: SessionMemory;
+
+  constructor(memory: SessionMemory) {
+    this.#memory = memory;
+  }
+
+  get size(): number {
+    return this.#memory.allowed.size + this.#memory.loaded.size;
+  }
+
+  toRecord(): RecordedMemory {
+    const { allowed, loaded } = this.#memory;
+    return { allowed: [...allowed], loaded: [...loaded].filter((tool) => tool !== RESULT_ID) };
+  }
 }

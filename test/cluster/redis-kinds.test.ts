@@ -7,7 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RedisStore } from '../../src/cluster/redis-store.ts';
 import { legacySession, post } from '../serve/bare-client.ts';
-import { BEARER, end, freePort, type Replica, type ReplicaOptions, until, type World, worlds } from './replicas.ts';
+import {
+  BEARER,
+  end,
+  freePort,
+  type Replica,
+  type ReplicaOptions,
+  until,
+  type World,
+  worlds,
+} from './replicas.ts';
 
 const world = worlds();
 const SLOW_MS = 120_000;
@@ -82,7 +91,10 @@ describe('kinds of Redis', { timeout: SLOW_MS }, () => {
     const [first, second, sentinel] = [await freePort(), await freePort(), await freePort()];
     const master = await redisAt(made, first, '--save', '');
     await redisAt(made, second, '--save', '', '--replicaof', '127.0.0.1', String(first));
-    await until(() => ask(second, 'INFO', 'replication').includes('master_link_status:up'), 'the replication');
+    await until(
+      () => ask(second, 'INFO', 'replication').includes('master_link_status:up'),
+      'the replication',
+    );
     const file = join(made.folder, 'sentinel.conf');
     const lines = [
       `port ${sentinel}`,
@@ -101,7 +113,10 @@ describe('kinds of Redis', { timeout: SLOW_MS }, () => {
     await end(master);
     await until(() => ask(second, 'INFO', 'replication').includes('role:master'), 'the promotion');
     const during = await written(two, session, 'a');
-    await until(async () => !(await ready(one)).includes('away') && !(await ready(two)).includes('away'), 'Redis');
+    await until(
+      async () => !(await ready(one)).includes('away') && !(await ready(two)).includes('away'),
+      'Redis',
+    );
     await end(one.process, 'SIGTERM');
     expect([during, await written(two, session, 'b')]).toEqual(MOVED);
   });
@@ -119,12 +134,21 @@ describe('kinds of Redis', { timeout: SLOW_MS }, () => {
     const [first = 0, ...others] = ports;
     const share = Math.ceil(SLOTS / ports.length);
     for (const [at, port] of ports.entries())
-      ask(port, 'CLUSTER', 'ADDSLOTSRANGE', String(at * share), String(Math.min((at + 1) * share, SLOTS) - 1));
+      ask(
+        port,
+        'CLUSTER',
+        'ADDSLOTSRANGE',
+        String(at * share),
+        String(Math.min((at + 1) * share, SLOTS) - 1),
+      );
     for (const port of others) {
       const bus = /cluster-port\n(\d+)/.exec(ask(port, 'CONFIG', 'GET', 'cluster-port'))?.[1] ?? '';
       ask(first, 'CLUSTER', 'MEET', '127.0.0.1', String(port), bus);
     }
-    await until(() => ports.every((port) => ask(port, 'CLUSTER', 'INFO').includes('cluster_state:ok')), 'the slots');
+    await until(
+      () => ports.every((port) => ask(port, 'CLUSTER', 'INFO').includes('cluster_state:ok')),
+      'the slots',
+    );
     made.redisUrl = `redis+cluster://${ports.map((port) => `127.0.0.1:${port}`).join(',')}?prefix=many`;
     expect(await movedSession(made)).toEqual(MOVED);
     const holders = ports.filter((port) => ask(port, 'DBSIZE').trim() !== '0');

@@ -60,14 +60,22 @@ describe('ids of clients', { timeout: SLOW_MS }, () => {
     const ada = await legacySession(one.url, '2025-11-25', ELICITS, ADA);
     const { 'mcp-session-id': id = '' } = ada;
     const attacker = new SealedHandles(new ClusterKeys(OTHER_KEY, undefined), newReplicaId(), fakeClock());
-    const asked = await modern(one.url, 1, 'tools/call', { name: 'work__ask', arguments: { id: 'q' } }, ELICITS, ADA);
+    const asked = await modern(
+      one.url,
+      1,
+      'tools/call',
+      { name: 'work__ask', arguments: { id: 'q' } },
+      ELICITS,
+      ADA,
+    );
     const { requestState } = (asked.messages[0] as { result: { requestState: string } }).result;
     const flipped = `${id.slice(0, 30)}${id[30] === 'A' ? 'B' : 'A'}${id.slice(31)}`;
     const ids = [flipped, id.slice(0, -1), `${id}A`, '', '../x', 'A'.repeat(4_000), requestState];
     const forged = [...ids, attacker.issue('session', '["ada",""]')].filter((each) => each !== '');
     const statuses = new Set<number>();
     for (const replica of [one, two]) {
-      for (const each of forged) statuses.add((await write(replica, { ...ada, 'mcp-session-id': each })).status);
+      for (const each of forged)
+        statuses.add((await write(replica, { ...ada, 'mcp-session-id': each })).status);
       // Bob with the id of Ada's session, and with the state of her question.
       statuses.add((await write(replica, { ...ada, ...BOB })).status);
       const params = {
@@ -146,10 +154,12 @@ describe('peers', { timeout: SLOW_MS }, () => {
   it('A7: an address that an outsider wrote into Redis gets no request', async () => {
     let received = '';
     const rogue = createServer((socket) => {
-      socket.on('error', () => {}).on('data', (chunk: Buffer) => {
-        received += chunk.toString('latin1');
-        socket.end('\u0015\u0003\u0003');
-      });
+      socket
+        .on('error', () => {})
+        .on('data', (chunk: Buffer) => {
+          received += chunk.toString('latin1');
+          socket.end('\u0015\u0003\u0003');
+        });
     }).listen(0, '127.0.0.1');
     opened.push(() => rogue.close());
     await once(rogue, 'listening');
@@ -159,11 +169,13 @@ describe('peers', { timeout: SLOW_MS }, () => {
     const request = { method: 'POST', headers: {}, principal: 'ada', body: Buffer.from('a-secret-argument') };
     const outcome = await new Promise((resolve) => {
       const ended = (name: string) => () => resolve(name);
-      links.send(
-        { id: newReplicaId(), address: `127.0.0.1:${port}` },
-        request,
-        { head: ended('head'), data: ended('data'), end: ended('end'), unsent: ended('unsent'), lost: ended('lost') },
-      );
+      links.send({ id: newReplicaId(), address: `127.0.0.1:${port}` }, request, {
+        head: ended('head'),
+        data: ended('data'),
+        end: ended('end'),
+        unsent: ended('unsent'),
+        lost: ended('lost'),
+      });
     });
     expect([outcome, received.includes('secret')]).toEqual(['unsent', false]);
     expect(received).not.toBe('');
@@ -199,7 +211,11 @@ describe('Redis in the hands of others', { timeout: SLOW_MS }, () => {
     const keyOf = ({ 'mcp-session-id': id = '' }: Headers): string => `{plugboard}:session:${hashOf(id)}`;
     await redis.hset(keyOf(ada), 'r', (await redis.hget(keyOf(bob), 'r')) ?? '');
     const record = (await redis.hget(keyOf(third), 'r')) ?? '';
-    await redis.hset(keyOf(third), 'r', `${record.slice(0, 40)}${record[40] === 'A' ? 'B' : 'A'}${record.slice(41)}`);
+    await redis.hset(
+      keyOf(third),
+      'r',
+      `${record.slice(0, 40)}${record[40] === 'A' ? 'B' : 'A'}${record.slice(41)}`,
+    );
     await redis.hset('{plugboard}:replicas', 'odd', 'not json');
     await redis.hset('{plugboard}:replicas', 'odder', '{"address":7,"keys":"all"}');
     await redis.publish('{plugboard}:replicas', '\u0000');

@@ -96,6 +96,7 @@ export const serve: CliCommand = {
         async (host, made) => {
           const agent = flags['agent'] === true ? await agentTools(context, host, made, flags) : undefined;
           const tools = agent?.tools ?? [];
+          replica?.onListsChanged(() => host.relist());
           try {
             return await (http === undefined
               ? onStdio(context, host, { approvals, profile, tools })
@@ -133,7 +134,7 @@ async function replicaOf(
     import('../../secrets/store.ts'),
   ]);
   const secrets = openSecrets({ home, env, notice: (message) => output.note(message) });
-  return openCluster({ url, env, host: http.host, localCredential: (key) => secrets.get(key) });
+  return openCluster({ url, env, host: http.host, home, localCredential: (key) => secrets.get(key) });
 }
 
 const OWN_NOTE =
