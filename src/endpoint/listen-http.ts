@@ -130,7 +130,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     backend.dismissed?.(name);
   });
   const { openRoutes } = options;
-  const doors: Doors = { guard, admission, backend, endpoint, sse, verifier, mounted, openRoutes };
+  const doors: Doors = { guard, admission, backend, endpoint, sse, verifier, mounted, openRoutes, replicas };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -160,6 +160,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    if (replicas !== undefined) await endpoint.drain();
     server.close();
     await replicas?.leave();
     stopWatching();
@@ -209,10 +210,11 @@ interface Doors {
   readonly verifier: TokenVerifier | undefined;
   readonly mounted: MountedHandler | undefined;
   readonly openRoutes: OpenRoutes | undefined;
+  readonly replicas: Replicas | undefined;
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, doors: Doors): void {
-  const { guard, backend, verifier, mounted, openRoutes } = doors;
+  const { guard, backend, verifier, mounted, openRoutes, replicas } = doors;
   const { url = '/' } = request;
   const path = url === MCP_PATH ? url : (url.split('?', 1)[0] ?? '/');
   if (!backend.isClosing && mounted?.handle(request, response, path)) return;
@@ -231,6 +233,7 @@ function respond(request: IncomingMessage, response: ServerResponse, doors: Door
     endWith(response, 200, JSON.stringify(verifier.metadata));
     return;
   }
+  if (replicas?.state.isDraining === true) response.setHeader('connection', 'close');
   if (backend.isClosing) {
     response.setHeader('connection', 'close');
     refuse(response, 503, 'This server is closing');
