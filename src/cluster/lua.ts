@@ -9,22 +9,29 @@ function lua(text: string): LuaScript {
 
 /**
  * Finds the owner of a session, and makes this replica the owner if the last one has no lease. Returns the owner and
- * the record. KEYS: record, prefix of leases. ARGV: this replica.
+ * the record. KEYS: record, prefix of leases. ARGV: this replica, or '' to change nothing; then an owner without a lease
+ * is ''.
  */
 export const CLAIM: LuaScript = lua(`
 local owner = redis.call('HGET', KEYS[1], 'o')
 if not owner then return {} end
 if owner ~= ARGV[1] and redis.call('EXISTS', KEYS[2] .. owner) == 0 then
-  redis.call('HSET', KEYS[1], 'o', ARGV[1])
   owner = ARGV[1]
+  if owner ~= '' then redis.call('HSET', KEYS[1], 'o', owner) end
 end
 return { owner, redis.call('HGET', KEYS[1], 'r') }
+`);
+
+/** Gives a session up, if this replica owns it. KEYS: record. ARGV: this replica. */
+export const RELEASE: LuaScript = lua(`
+if redis.call('HGET', KEYS[1], 'o') == ARGV[1] then redis.call('HSET', KEYS[1], 'o', '') end
+return 1
 `);
 
 /** Writes a record, unless another replica owns it. KEYS: record. ARGV: this replica, text, lifetime in ms. */
 export const SAVE: LuaScript = lua(`
 local owner = redis.call('HGET', KEYS[1], 'o')
-if owner and owner ~= ARGV[1] then return 0 end
+if owner and owner ~= '' and owner ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'o', ARGV[1], 'r', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1

@@ -1,6 +1,7 @@
 /** The replicas of a cluster: announces this one with a lease in Redis, and knows the addresses of the others. */
 
 import type { Peer } from '../endpoint/replicas.ts';
+import { type Clock, ticksOf } from '../lib/clock.ts';
 import { isRecord, parseRecord } from '../lib/json.ts';
 import type { ClusterKeys } from './cluster-keys.ts';
 import type { RedisStore } from './redis-store.ts';
@@ -8,6 +9,10 @@ import type { RedisStore } from './redis-store.ts';
 const BEAT_MS = 1_000;
 /** A replica without a beat for this long has lost its sessions to others. */
 export const LEASE_MS = 4_000;
+/** After Redis was away, each replica has written its lease and its records again within this time. */
+const SETTLE_MS: number = 3 * BEAT_MS;
+/** A replica that is missing in Redis is still asked for its sessions for this long: Redis may have lost its entry. */
+const RETAIN_MS = 30_000;
 /** Beats between two removals of replicas that ended without leaving. */
 const BEATS_PER_SWEEP = 10;
 
@@ -15,6 +20,12 @@ export interface MembershipOptions {
   readonly id: string;
   readonly address: string;
   readonly version: string;
+  readonly clock: Clock;
+}
+
+interface KnownPeer extends Peer {
+  readonly isDraining: boolean;
+  readonly seenAt: number;
 }
 
 export class Membership {
@@ -23,7 +34,10 @@ export class Membership {
   readonly #own: MembershipOptions;
   readonly #onLapsed: (() => void)[] = [];
   readonly #onBeat: (() => void)[] = [];
-  #peers: ReadonlyMap<string, Peer> = new Map();
+  #peers: ReadonlyMap<string, KnownPeer> = new Map();
+  #size = 1;
+  #upAt = Number.NEGATIVE_INFINITY;
+  #isDraining = false;
   #timer: NodeJS.Timeout | undefined;
   #beats = 0;
   #isBeating = false;
@@ -43,7 +57,9 @@ export class Membership {
     this.#store.publish('replicas', 'joined');
     // Redis may have been restarted without its data.
     this.#store.onChange((isUp) => {
-      if (isUp) void this.#beat().catch(() => {});
+      if (!isUp) return;
+      this.#upAt = ticksOf(this.#own.clock);
+      void this.#beat().catch(() => {});
     });
   }
 
@@ -52,9 +68,29 @@ export class Membership {
     return this.#peers.get(id);
   }
 
+  /** Returns another replica that is not about to end. */
+  other(): Peer | undefined {
+    const since = ticksOf(this.#own.clock) - LEASE_MS;
+    const others = [...this.#peers.values()].filter(
+      ({ id, isDraining, seenAt }) => id !== this.#own.id && !isDraining && seenAt > since,
+    );
+    return others[Math.floor(Math.random() * others.length)];
+  }
+
+  /** Lets other replicas know that this one is about to end. */
+  drain(): void {
+    this.#isDraining = true;
+    void this.#beat().catch(() => {});
+  }
+
   /** The number of replicas, with this one. */
   get size(): number {
-    return Math.max(1, this.#peers.size);
+    return this.#size;
+  }
+
+  /** False while other replicas may not have written their leases and records again. */
+  get isSettled(): boolean {
+    return ticksOf(this.#own.clock) - this.#upAt >= SETTLE_MS;
   }
 
   /** Calls back if the lease of this replica had ended, or Redis lost it. */
@@ -98,7 +134,7 @@ export class Membership {
     this.#isBeating = true;
     try {
       const { id, address, version } = this.#own;
-      const entry = JSON.stringify({ address, version, keys: this.#keys.ids });
+      const entry = JSON.stringify({ address, version, keys: this.#keys.ids, draining: this.#isDraining });
       const answers = await this.#store
         .pipeline()
         .set(this.leaseOf(id), '1', 'PX', LEASE_MS, 'GET')
@@ -112,7 +148,7 @@ export class Membership {
       if (lease?.[1] === null && this.#beats > 0) for (const listener of this.#onLapsed) listener();
       for (const listener of this.#onBeat) listener();
       this.#beats += 1;
-      if (this.#beats % BEATS_PER_SWEEP === 0) await this.#sweep();
+      if (this.#beats % BEATS_PER_SWEEP === 0 && this.isSettled) await this.#sweep();
     } catch (error) {
       this.#store.answered(false);
       throw error;
@@ -123,12 +159,21 @@ export class Membership {
 
   #read(registry: unknown): void {
     if (!isRecord(registry)) return;
+    const now = ticksOf(this.#own.clock);
     const found = Object.entries(registry).flatMap(([id, text]) => {
-      const { address, keys } = (typeof text === 'string' ? parseRecord(text) : undefined) ?? {};
+      const { address, keys, draining } = (typeof text === 'string' ? parseRecord(text) : undefined) ?? {};
       if (typeof address !== 'string' || !Array.isArray(keys)) return [];
-      return [{ peer: { id, address }, keys: keys.filter((key) => typeof key === 'string') }];
+      return [
+        {
+          peer: { id, address, isDraining: draining === true, seenAt: now },
+          keys: keys.filter((key) => typeof key === 'string'),
+        },
+      ];
     });
-    this.#peers = new Map(found.map(({ peer }) => [peer.id, peer]));
+    const missing = [...this.#peers.values()].filter(({ seenAt }) => now - seenAt < RETAIN_MS);
+    const peers = [...missing, ...found.map(({ peer }) => peer)];
+    this.#peers = new Map(peers.map((peer) => [peer.id, peer]));
+    this.#size = Math.max(1, found.length);
     this.#keys.peersKnow(found.map(({ keys }) => keys));
   }
 

@@ -28,7 +28,7 @@ import { RedisStore } from './redis-store.ts';
 import { ReplicaLinks } from './replica-links.ts';
 import { ReplicaListener } from './replica-listener.ts';
 import { newReplicaId, SealedHandles } from './sealed-handles.ts';
-import { SessionOwners } from './session-owners.ts';
+import { NO_REPLICA, SessionOwners } from './session-owners.ts';
 import { SharedVersions } from './shared-versions.ts';
 
 const LOOK_MS = 200;
@@ -87,7 +87,7 @@ export async function openCluster({
     const port = await listener.listen(inner.bind, inner.port);
     const address = `${inner.host}:${port}`;
     const versions = new SharedVersions(redis);
-    const membership = new Membership(redis, keys, { id, address, version: readVersion() });
+    const membership = new Membership(redis, keys, { id, address, version: readVersion(), clock });
     membership.onBeat(() => void versions.check());
     await versions.open();
     await membership.join();
@@ -120,6 +120,7 @@ export class ClusterReplica implements Replicas {
   #listsTimer: NodeJS.Timeout | undefined;
   /** True if lists were received while the timer ran. */
   #hasMoreLists = false;
+  #isDraining = false;
   #forwardedCount = 0;
   #takenCount = 0;
 
@@ -154,6 +155,7 @@ export class ClusterReplica implements Replicas {
       isRedisUp: redis.isUp,
       forwarded: this.#forwardedCount,
       taken: this.#takenCount,
+      isDraining: this.#isDraining,
     };
   }
 
@@ -176,10 +178,14 @@ export class ClusterReplica implements Replicas {
     const until = clock.now() + LOOK_LIMIT_MS;
     const before = this.#moved.get(session);
     for (;;) {
-      const claimed = await this.#owners.claim(session).catch(() => 'away' as const);
-      if (claimed === undefined) return 'unknown';
-      if (claimed !== 'away') {
+      // After Redis was away, the owners first write their leases and records again.
+      const mayClaim = membership.isSettled && !this.#isDraining;
+      const claiming = mayClaim ? this.#owners.claim(session) : this.#owners.look(session);
+      const claimed = await claiming.catch(() => 'away' as const);
+      if (claimed === undefined && membership.isSettled) return 'unknown';
+      if (claimed !== undefined && claimed !== 'away') {
         const { owner } = claimed;
+        if (owner === NO_REPLICA && this.#isDraining) return this.other() ?? 'unreachable';
         if (owner === id) {
           this.#takenCount += 1;
           this.#remember(session, id);
@@ -201,6 +207,15 @@ export class ClusterReplica implements Replicas {
     if (peer.address !== '') return this.#links.send(peer, request, receiver);
     setImmediate(() => receiver.unsent());
     return () => {};
+  }
+
+  other(): Peer | undefined {
+    return this.#parts.membership.other();
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    this.#parts.membership.drain();
   }
 
   accept(handler: ForwardHandler): void {

@@ -174,6 +174,14 @@ export class ReplicaListener {
       response.destroy();
       return;
     }
-    this.#handler({ method, principal, headers: headers as Record<string, string>, body: bytes }, response);
+    const request = { method, principal, headers: headers as Record<string, string>, body: bytes };
+    const refused = (isHandled: boolean): void => {
+      if (isHandled) return;
+      responses.delete(stream);
+      link.send(frameOf(FRAME.closing, stream));
+    };
+    const handled = this.#handler(request, response);
+    if (typeof handled === 'boolean') refused(handled);
+    else void handled.then(refused);
   }
 }

@@ -2,11 +2,14 @@
 
 import { recordName, type SessionStore } from '../endpoint/session-records.ts';
 import type { ClusterKeys } from './cluster-keys.ts';
-import { CLAIM, SAVE } from './lua.ts';
+import { CLAIM, RELEASE, SAVE } from './lua.ts';
 import type { RedisStore } from './redis-store.ts';
 
 /** A session that was unused for this long cannot be continued. */
 const LIFETIME_MS: number = 7 * 24 * 60 * 60 * 1000;
+
+/** The owner of sessions that were given up. */
+export const NO_REPLICA = '';
 
 /** A session's owner, and its record if this replica owns it. */
 export interface Claimed {
@@ -27,11 +30,16 @@ export class SessionOwners implements SessionStore {
 
   /** Returns the owner of a session; this replica becomes it if the last one has ended. Undefined without a record. */
   claim(session: string): Promise<Claimed | undefined> {
-    return this.#claim(recordName(session));
+    return this.#claim(recordName(session), this.#replica);
+  }
+
+  /** Like `claim`, without becoming the owner: the owner of a session that no replica has is ''. */
+  look(session: string): Promise<Claimed | undefined> {
+    return this.#claim(recordName(session), NO_REPLICA);
   }
 
   async read(name: string): Promise<string | undefined> {
-    const claimed = await this.#claim(name);
+    const claimed = await this.#claim(name, this.#replica);
     return claimed?.owner === this.#replica ? claimed.text : undefined;
   }
 
@@ -45,6 +53,10 @@ export class SessionOwners implements SessionStore {
     await this.#store.redis.pexpire(this.#key(name), LIFETIME_MS);
   }
 
+  async release(name: string): Promise<void> {
+    await this.#store.script(RELEASE, [this.#key(name)], [this.#replica]);
+  }
+
   async remove(name: string): Promise<void> {
     await this.#store.redis.del(this.#key(name));
   }
@@ -53,9 +65,9 @@ export class SessionOwners implements SessionStore {
     return this.#store.key('session', name);
   }
 
-  async #claim(name: string): Promise<Claimed | undefined> {
+  async #claim(name: string, claimer: string): Promise<Claimed | undefined> {
     const keys = [this.#key(name), this.#store.key('lease', '')];
-    const found = await this.#store.script(CLAIM, keys, [this.#replica]);
+    const found = await this.#store.script(CLAIM, keys, [claimer]);
     const [owner, sealed] = Array.isArray(found) ? found : [];
     if (typeof owner !== 'string') return undefined;
     const text = typeof sealed === 'string' ? this.#keys.openText(sealed, `record\n${name}`) : undefined;

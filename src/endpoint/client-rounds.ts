@@ -212,6 +212,11 @@ export class SuspendedRequests {
     this.#issue = issue;
   }
 
+  /** The number of requests that wait. */
+  get size(): number {
+    return this.#suspended.size;
+  }
+
   put(rounds: Rounds, owner: string, print: string): string {
     rounds.work.detach();
     // A round that was sent twice is answered twice, with one state.

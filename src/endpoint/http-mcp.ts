@@ -38,6 +38,11 @@ const NO_PARAMS: Params = {};
 const NO_BODY: Buffer = Buffer.alloc(0);
 /** How often a request is sent to the owner of its session, while sessions move. */
 const MAX_ATTEMPTS = 4;
+/** Balancers check readiness within this time. */
+const DRAIN_MS = 2_000;
+/** Calls that take longer have the time of the close. */
+const DRAIN_LIMIT_MS = 5_000;
+const DRAIN_LOOK_MS = 50;
 /** The addresses of results that were too long for a model. */
 export const OUTPUT_PREFIX = 'plugboard://output/';
 /** After this many sweeps without a write, a keep-alive is sent to a waiting client. */
@@ -134,7 +139,9 @@ export class McpEndpoint {
   ): boolean {
     const { [SESSION_HEADER]: id } = request.headers;
     if (typeof id !== 'string' || this.#sessions.has(id)) return false;
-    const place = replicas.placeOf('session', id, holderOf(incoming.principal));
+    const found = replicas.placeOf('session', id, holderOf(incoming.principal));
+    // A session that this process gave up is continued by another one.
+    const place = found === 'here' && replicas.state.isDraining ? (replicas.other() ?? found) : found;
     if (typeof place === 'string') return false;
     const { method } = request;
     if (method === 'POST')
@@ -179,12 +186,24 @@ export class McpEndpoint {
     return { jsonrpc: '2.0', id, error };
   }
 
-  /** Handles a request that another process forwarded. */
-  #forwarded({ method, headers, principal, body }: ForwardedRequest, response: McpResponse): void {
-    this.#handleRead(
-      { request: { method, headers }, response, principal, caller: undefined, direct: undefined },
-      parsedBody(Buffer.from(body)),
-    );
+  /** Handles a request that another process forwarded; false if a third one has its session now. */
+  #forwarded(
+    { method, headers, principal, body }: ForwardedRequest,
+    response: McpResponse,
+  ): boolean | Promise<boolean> {
+    const handle = (): true => {
+      const request = { method, headers };
+      const incoming = { request, response, principal, caller: undefined, direct: undefined };
+      this.#handleRead(incoming, parsedBody(Buffer.from(body)));
+      return true;
+    };
+    const { [SESSION_HEADER]: id } = headers;
+    if (this.#others === undefined || typeof id !== 'string' || this.#sessions.has(id)) return handle();
+    const { replicas, holderOf } = this.#others;
+    if (replicas.state.isDraining) return false;
+    return replicas
+      .locate(id, holderOf(principal))
+      .then((place) => (place === 'here' || place === 'unknown' ? handle() : false));
   }
 
   #handleRead(incoming: Incoming, body: Body): void {
@@ -234,6 +253,24 @@ export class McpEndpoint {
     for (const exchange of this.#open.items())
       if (exchange.principal === principal) exchange.dismiss(error, reason);
     this.#sessions.dismiss(principal);
+  }
+
+  /**
+   * Gives sessions up as soon as their requests have ended, while requests are still answered: balancers notice only
+   * after a while that this process is not ready, and questions of running calls are still answered here.
+   */
+  async drain(): Promise<void> {
+    const replicas = this.#others?.replicas;
+    if (replicas?.other() === undefined) return;
+    replicas.drain();
+    const { clock, suspended } = this.#backend;
+    const begun = clock.now();
+    for (;;) {
+      const busy = (await this.#sessions.releaseIdle()) + suspended.size;
+      const passedMs = clock.now() - begun;
+      if (passedMs >= DRAIN_LIMIT_MS || (busy === 0 && passedMs >= DRAIN_MS)) return;
+      await new Promise<void>((resolve) => void clock.after(DRAIN_LOOK_MS, resolve));
+    }
   }
 
   async close(): Promise<void> {

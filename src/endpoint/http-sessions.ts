@@ -138,6 +138,12 @@ export class HttpSession {
     return !this.#isMoved;
   }
 
+  /** Gives the session up when its record is written. */
+  async release(): Promise<void> {
+    await this.#recording;
+    await this.#records?.release(this.id);
+  }
+
   /** Deletes the record. Rejects if it could not be deleted. */
   async removeRecord(): Promise<void> {
     this.#isRemoved = true;
@@ -251,6 +257,18 @@ export class HttpSessions {
         if (!(await session.recordAgain())) this.end(session, 'another replica has continued it');
       }),
     );
+  }
+
+  /** Gives up the sessions without running requests. Resolves with the number of the others. */
+  async releaseIdle(): Promise<number> {
+    const idle = [...this.#sessions.values()].filter(({ clientConnection }) => !clientConnection.isBusy);
+    await Promise.all(
+      idle.map((session) => {
+        this.end(session, 'another replica continues it');
+        return session.release();
+      }),
+    );
+    return this.#sessions.size;
   }
 
   /** Ends a session in this process; its record stays. */

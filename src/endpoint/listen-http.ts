@@ -160,6 +160,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
     const path = url === mcpPath ? url : (url.split('?', 1)[0] ?? '/');
     if (front?.(request, response, path) === true) return;
     if (!backend.isClosing && mounted?.handle(request, response, path)) return;
+    if (replicas?.state.isDraining === true) response.setHeader('connection', 'close');
     access.check(request, response, path, (principal, caller) => {
       if (sse !== undefined && isSse(path)) sse.handle(request, response, principal);
       else endpoint.handle(request, response, principal, caller);
@@ -194,6 +195,7 @@ export async function listenHttp(backend: Backend, options: ListenOptions): Prom
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    if (replicas !== undefined) await endpoint.drain();
     server.close();
     await replicas?.leave();
     stopWatching();

@@ -48,7 +48,8 @@ export interface ForwardReceiver {
   lost(): void;
 }
 
-export type ForwardHandler = (request: ForwardedRequest, response: McpResponse) => void;
+/** Handles a forwarded request; false if another process has its session now: nothing was done. */
+export type ForwardHandler = (request: ForwardedRequest, response: McpResponse) => boolean | Promise<boolean>;
 
 /** What a handle identifies; a handle of one kind is not valid as another. */
 export type HandleKind = 'session' | 'state' | 'task' | 'output';
@@ -62,6 +63,8 @@ export interface ReplicaState {
   readonly forwarded: number;
   /** Sessions that were continued after their process ended. */
   readonly taken: number;
+  /** Whether this process gives its sessions up and ends. */
+  readonly isDraining: boolean;
 }
 
 /** The processes that serve the same clients. */
@@ -84,6 +87,10 @@ export interface Replicas {
   accept(handler: ForwardHandler): void;
   /** Calls back when the records of local sessions have to be written again. */
   onLapsed(listener: () => void): void;
+  /** Another process that can continue a session; undefined if there is none. */
+  other(): Peer | undefined;
+  /** From now on, this process continues no session of others, and gives up its own one by one. */
+  drain(): void;
   /** Gives up the sessions of this process, so that others can continue them. */
   leave(): Promise<void>;
 }

@@ -24,6 +24,8 @@ export interface SessionStore {
   touch(name: string): Promise<void>;
   /** Deletes a record, if there is one. */
   remove(name: string): Promise<void>;
+  /** Gives a session up, so that another process can continue it while this one still runs. */
+  release?(name: string): Promise<void>;
 }
 
 /** Issues session ids that are valid for one holder. */
@@ -98,6 +100,10 @@ export class SessionRecords {
 
   async touch(id: string): Promise<void> {
     await this.#store.touch(recordName(id)).catch(() => {});
+  }
+
+  async release(id: string): Promise<void> {
+    await this.#store.release?.(recordName(id)).catch(() => {});
   }
 
   remove(id: string): Promise<void> {

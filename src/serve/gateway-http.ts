@@ -102,7 +102,7 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
   const openRoutes = new GatewayProbes({
     metrics,
     isClosing: () => gateway.isClosing,
-    checks: replicas === undefined ? [] : [redisCheck(replicas)],
+    checks: replicas === undefined ? [] : [drainCheck(replicas), redisCheck(replicas)],
   });
   const kept = options.keepSessions === false || replicas !== undefined ? undefined : homeAt(host.home);
   // If the home is not writable, sessions are kept in memory instead.
@@ -129,6 +129,14 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
     closeAll();
     throw error;
   }
+}
+
+/** A balancer sends no new requests to a replica that gives its sessions up. */
+function drainCheck(replicas: Replicas): ReadyCheck {
+  return {
+    name: 'replica',
+    state: () => (replicas.state.isDraining ? { reason: 'draining' } : undefined),
+  };
 }
 
 /** Calls go on without Redis, so the gateway stays ready. */

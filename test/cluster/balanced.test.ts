@@ -1,53 +1,68 @@
-import { existsSync, readFileSync } from 'node:fs';
+/** Three replicas behind round robin, without affinity, under the load of clients of both eras. */
+
 import { describe, expect, it } from 'vitest';
-import { balance, CLIENTS, callDuring, killInTurn } from './balanced.ts';
-import { until, type World, worlds } from './replicas.ts';
+import { balance, killInTurn } from './balanced.ts';
+import { CALLERS, faultsOf, loadDuring, NO_FAULTS, progressOf } from './load.ts';
+import { end, until, worlds } from './replicas.ts';
 
 const world = worlds();
-const SLOW_MS = 120_000;
-/** Calls between two events. */
-const PROGRESS = 60;
-
-/** Resolves when servers ran more calls than now. */
-function progressOf(made: World): () => Promise<void> {
-  const count = (): number =>
-    existsSync(made.calls) ? readFileSync(made.calls, 'utf8').split('\n').length : 0;
-  return async () => {
-    const before = count();
-    await until(() => count() >= before + PROGRESS, 'progress');
-  };
-}
+const SLOW_MS = 240_000;
+const KILLS = 3;
 
 describe('three replicas behind round robin', { timeout: SLOW_MS }, () => {
-  it.each(['nginx', 'haproxy'] as const)(
-    'SRV-7, F68: behind %s, every call has its own result',
-    async (balancer) => {
-      const made = await world();
-      const balanced = await balance(made, balancer);
-      const { ok, ran, ...others } = await callDuring(made, balanced, progressOf(made));
-      expect(others).toEqual({ failed: [], lostSessions: [], foreign: [] });
-      expect(ran.toSorted()).toEqual(ok.toSorted());
-    },
-  );
-
   it.each(['nginx', 'haproxy'] as const)(
     'SRV-7, F68: behind %s, SIGKILL of replicas loses no session, doubles no write and mixes no answers',
     async (balancer) => {
       const made = await world();
       const balanced = await balance(made, balancer);
-      const { ok, failed, lostSessions, foreign, ran } = await callDuring(made, balanced, () =>
-        killInTurn(made, balanced, 3, progressOf(made)),
-      );
-      const answered = new Set(ok);
-      expect({
-        lostSessions,
-        foreign,
-        doubled: ran.filter((id, at) => ran.indexOf(id) !== at),
-        missing: ok.filter((id) => !ran.includes(id)),
-        unknown: ran.filter((id) => !answered.has(id) && !failed.includes(id)),
-      }).toEqual({ lostSessions: [], foreign: [], doubled: [], missing: [], unknown: [] });
+      const outcomes = await loadDuring(made, balanced.url, async () => {
+        await killInTurn(balanced, (round) => round === KILLS, progressOf(made));
+      });
+      expect(faultsOf(outcomes)).toEqual(NO_FAULTS);
       // The running call of each client, and one that is forwarded before the end of the replica is noticed.
-      expect(failed.length).toBeLessThanOrEqual(2 * 3 * CLIENTS);
+      expect(outcomes.failed.length).toBeLessThanOrEqual(2 * KILLS * CALLERS);
     },
   );
+
+  it('SRV-7, F68: Redis that is frozen, killed and restarted empty fails no call', async () => {
+    const made = await world();
+    const balanced = await balance(made, 'nginx');
+    const progressed = progressOf(made);
+    const isAway = async (): Promise<boolean> => {
+      const texts = balanced.ports.map(async (port) =>
+        (await fetch(`http://127.0.0.1:${port}/readyz`)).text(),
+      );
+      return (await Promise.all(texts)).every((text) => text.includes('redis: away'));
+    };
+    const outcomes = await loadDuring(made, balanced.url, async () => {
+      await progressed();
+      made.redis.kill('SIGSTOP');
+      await until(isAway, 'the loss of Redis');
+      await progressed();
+      made.redis.kill('SIGCONT');
+      await until(async () => !(await isAway()), 'the recovery');
+      await end(made.redis);
+      await until(isAway, 'the loss of Redis');
+      await progressed();
+      await made.startRedis();
+      await until(async () => !(await isAway()), 'the recovery');
+      await progressed();
+    });
+    expect({ ...faultsOf(outcomes), reasons: outcomes.reasons }).toEqual({ ...NO_FAULTS, reasons: [] });
+  });
+
+  it('SRV-7: a rolling upgrade with SIGTERM fails no call', async () => {
+    const made = await world();
+    const balanced = await balance(made, 'haproxy');
+    const progressed = progressOf(made);
+    const outcomes = await loadDuring(made, balanced.url, async () => {
+      for (const [at, { process: old }] of [...balanced.replicas].entries()) {
+        await progressed();
+        await end(old, 'SIGTERM');
+        await balanced.restart(at);
+      }
+      await progressed();
+    });
+    expect({ ...faultsOf(outcomes), reasons: outcomes.reasons }).toEqual({ ...NO_FAULTS, reasons: [] });
+  });
 });

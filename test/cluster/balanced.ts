@@ -1,42 +1,39 @@
-/** Clients of both eras that call replicas behind a load balancer, while replicas are killed. */
+/** Three replicas behind a load balancer, which are killed or replaced one after the other. */
 
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { legacySession } from '../serve/bare-client.ts';
-import { BEARER, end, freePort, type Replica, until, type World } from './replicas.ts';
+import { CLIENTS } from './load.ts';
+import { BEARER, end, freePort, type Replica, type ReplicaOptions, until, type World } from './replicas.ts';
 
-const LEGACY_CLIENTS = 6;
-const MODERN_CLIENTS = 2;
-export const CLIENTS: number = LEGACY_CLIENTS + MODERN_CLIENTS;
 /** Behind a balancer, replicas listen on every interface, and reach each other on this machine. */
+const SERVER = fileURLToPath(new URL('../fixtures/cluster-server.mjs', import.meta.url));
 const BEHIND = { host: '0.0.0.0', env: { PLUGBOARD_CLUSTER_ADDRESS: '127.0.0.1' } };
-
-const ACCEPTS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const MODERN_HEADERS = {
-  ...BEARER,
-  'mcp-protocol-version': '2026-07-28',
-  'mcp-method': 'tools/call',
-  'mcp-name': 'work__write',
-};
-const MODERN_META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'bare', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
 
 export interface Balanced {
   readonly url: string;
   readonly ports: readonly number[];
   readonly replicas: Replica[];
+  /** Starts the replica of a place again, at its address. */
+  restart(at: number): Promise<void>;
 }
 
 /** Starts three replicas, and a balancer with the file of `examples/cluster/`. */
-export async function balance(world: World, balancer: 'nginx' | 'haproxy'): Promise<Balanced> {
+export async function balance(
+  world: World,
+  balancer: 'nginx' | 'haproxy',
+  options: Pick<ReplicaOptions, 'command'> = {},
+): Promise<Balanced> {
   const ports = [await freePort(), await freePort(), await freePort()];
-  const replicas = await Promise.all(ports.map((port) => world.start({ ...BEHIND, port })));
+  const web = await freePort();
+  world.program(process.execPath, [SERVER, world.calls, String(web)]);
+  await until(() => isOpen(web), 'the server');
+  const args = ['--server', world.server, '--server', `web=http://127.0.0.1:${web}/mcp`];
+  const started = (at: number): Promise<Replica> =>
+    world.start({ ...BEHIND, ...options, args, config: { clients: CLIENTS }, port: ports[at] ?? 0 });
+  const replicas = await Promise.all(ports.map((_, at) => started(at)));
   const port = await freePort();
   const name = balancer === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
   const example = fileURLToPath(new URL(`../../examples/cluster/${name}`, import.meta.url));
@@ -54,7 +51,14 @@ export async function balance(world: World, balancer: 'nginx' | 'haproxy'): Prom
     world.program('nginx', ['-p', world.folder, '-e', 'stderr', '-c', file, '-g', own]);
   else world.program('haproxy', ['-db', '-f', file]);
   await until(() => isOpen(port), 'the balancer');
-  return { url: `http://127.0.0.1:${port}/mcp`, ports, replicas };
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    ports,
+    replicas,
+    async restart(at) {
+      replicas[at] = await started(at);
+    },
+  };
 }
 
 async function isOpen(port: number): Promise<boolean> {
@@ -69,87 +73,21 @@ async function isOpen(port: number): Promise<boolean> {
   }
 }
 
-export interface Outcomes {
-  /** Calls that were answered with their result. */
-  readonly ok: readonly string[];
-  /** Calls that failed: with an error, or because the balancer lost the connection. */
-  readonly failed: readonly string[];
-  /** Calls whose session was unknown. */
-  readonly lostSessions: readonly string[];
-  /** Answers that belong to another call. */
-  readonly foreign: readonly string[];
-  /** The calls that servers ran. */
-  readonly ran: readonly string[];
-}
-
-/** Calls through the balancer until `work` ends. */
-export async function callDuring(
-  world: World,
-  { url }: Balanced,
-  work: () => Promise<void>,
-): Promise<Outcomes> {
-  const outcomes = {
-    ok: [] as string[],
-    failed: [] as string[],
-    lostSessions: [] as string[],
-    foreign: [] as string[],
-  };
-  let isOver = false;
-  const client = async (name: string, headers: Record<string, string>, meta?: object): Promise<void> => {
-    for (let at = 0; !isOver; at += 1) {
-      const id = `${name}-${at}`;
-      const params = {
-        name: 'work__write',
-        arguments: { id },
-        ...(meta === undefined ? {} : { _meta: meta }),
-      };
-      const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
-      // A balancer that lost its replica answers with a page, or not at all.
-      const answer = await fetch(url, { method: 'POST', headers: { ...ACCEPTS, ...headers }, body })
-        .then(async (response) => ({ status: response.status, text: await response.text() }))
-        .catch(() => ({ status: 0, text: '' }));
-      if (answer.status === 404) outcomes.lostSessions.push(id);
-      else if (answer.text.includes(`"written ${id}"`)) outcomes.ok.push(id);
-      else if (answer.text.includes('"written ')) outcomes.foreign.push(id);
-      else outcomes.failed.push(id);
-    }
-  };
-  const sessions = await Promise.all(
-    Array.from({ length: LEGACY_CLIENTS }, () => legacySession(url, '2025-11-25', {}, BEARER)),
-  );
-  const clients = [
-    ...sessions.map((session, at) => client(`legacy-${at}`, session)),
-    ...Array.from({ length: MODERN_CLIENTS }, (_, at) => client(`modern-${at}`, MODERN_HEADERS, MODERN_META)),
-  ];
-  try {
-    await work();
-  } finally {
-    isOver = true;
-    await Promise.all(clients);
-  }
-  const ran = existsSync(world.calls)
-    ? readFileSync(world.calls, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-    : [];
-  return { ...outcomes, ran };
-}
-
 /** Kills one replica after the other with SIGKILL, and starts it again at its address. */
 export async function killInTurn(
-  world: World,
   balanced: Balanced,
-  rounds: number,
+  isOver: (round: number) => boolean,
   progressed: () => Promise<void>,
-): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
+): Promise<number> {
+  for (let round = 0; ; round += 1) {
+    if (isOver(round)) return round;
     const at = round % balanced.replicas.length;
     const victim = balanced.replicas[at];
-    if (victim === undefined) return;
+    if (victim === undefined) return round;
     await progressed();
     await end(victim.process);
     await progressed();
-    balanced.replicas[at] = await world.start({ ...BEHIND, port: balanced.ports[at] ?? 0 });
+    await balanced.restart(at);
     // A balancer tries a replica that failed again after a second; without any other it answers by itself.
     await until(() => hasCalls(balanced.ports[at]), 'a call at the new replica');
   }

@@ -33,11 +33,15 @@ export function send(
         answer.on('error', reject);
         answer.on('end', () => {
           const streamed = answer.headers['content-type'] === 'text/event-stream';
-          resolve({
-            status: answer.statusCode ?? 0,
-            headers: answer.headers,
-            messages: streamed ? events(text) : text === '' ? [] : [JSON.parse(text)].flat(),
-          });
+          try {
+            resolve({
+              status: answer.statusCode ?? 0,
+              headers: answer.headers,
+              messages: streamed ? events(text) : text === '' ? [] : [JSON.parse(text)].flat(),
+            });
+          } catch (error) {
+            reject(error);
+          }
         });
       },
     );
