@@ -39,6 +39,8 @@ export interface CatalogLoaderOptions {
 export interface Recalled {
   /** Servers with a fresh list, which does not have to be read again. */
   readonly fresh: ReadonlySet<string>;
+  /** Servers whose list is another one than before. */
+  readonly changed: readonly string[];
   /** The keys under which the result of the last start is recorded, by server. */
   readonly startKeys: ReadonlyMap<string, string>;
 }
@@ -62,6 +64,7 @@ export class CatalogLoader {
   /** Fills the catalog from the cache. */
   async recall(specs: readonly ServerSpec[]): Promise<Recalled> {
     const fresh = new Set<string>();
+    const changed: string[] = [];
     const startKeys = new Map<string, string>();
     for (const { name } of specs) this.#offers.delete(name);
     await Promise.all(
@@ -71,13 +74,13 @@ export class CatalogLoader {
         if (startKey !== undefined) startKeys.set(spec.name, startKey);
         const found = await this.#find(spec, key, likelyKey);
         if (found === undefined) return;
-        this.#take(spec, found.list);
+        if (this.#take(spec, found.list).isNew) changed.push(spec.name);
         if (found.fresh) fresh.add(spec.name);
         const { offers } = found.list;
         if (offers !== undefined) this.#offers.set(spec.name, { offers, fresh: found.fresh });
       }),
     );
-    return { fresh, startKeys };
+    return { fresh, changed, startKeys };
   }
 
   /** True if a stopped server is known to have no resources or prompts, so that it does not have to be started. */

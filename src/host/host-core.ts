@@ -437,9 +437,16 @@ export class HostCore {
     for (const { live } of this.pool.all()) live?.freshen();
   }
 
-  /** Rereads the lists of connected servers in the background: another process has read one that differs. */
-  relist(): void {
-    for (const { live } of this.pool.all()) live?.relist();
+  /**
+   * Rereads all lists in the background, because another process has read one that differs: those of connected servers
+   * from the server, and those of idle ones from the cache.
+   */
+  async relist(): Promise<void> {
+    const connections = this.pool.all();
+    for (const { live } of connections) live?.relist();
+    const idle = connections.filter(({ state }) => state.status === 'idle');
+    const { changed } = await this.loader.recall(idle.map(({ spec }) => spec));
+    for (const server of changed) this.events.emit('tools', { server });
   }
 
   /** Removes the tools of a server that was removed or disconnected. */

@@ -817,12 +817,12 @@ export class Host {
   }
 
   /**
-   * Reads the lists of connected servers again in the background: another process has read one that differs.
+   * Reads all lists again in the background: another process has read one that differs.
    *
    * @internal
    */
   relist(): void {
-    this.#core.relist();
+    void this.#core.relist();
   }
 
   /**
