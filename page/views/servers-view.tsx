@@ -156,7 +156,7 @@ export function Figures({ store }: { readonly store: Store }): JSX.Element {
       <Figure number={count(tools)} label={tools === 1 ? 'tool' : 'tools'} />
       <Figure
         number={count(saves ? given : all)}
-        label={saves ? `of ${count(all)} tokens` : 'tokens'}
+        label={saves ? `of ${count(all)} tokens` : 'tokens of context'}
         title={cost}
       />
       <Figure
