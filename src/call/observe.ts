@@ -29,8 +29,12 @@ export const observe: Stage = (context, next) => (call) => {
   if (events.has('call.arguments')) events.emit('call.arguments', { id, arguments: call.arguments });
   const ended = (result: ShapedResult): ShapedResult => {
     if (running !== undefined) context.running.remove(running);
-    if (events.has('call.result')) events.emit('call.result', { id, result });
-    end(context, call, started, result.isError ? 'tool-error' : 'ok', { bytes: bytesOf(result), result });
+    const shown = result.task === undefined ? result : withoutTask(result);
+    if (events.has('call.result')) events.emit('call.result', { id, result: shown });
+    end(context, call, started, result.isError ? 'tool-error' : 'ok', {
+      bytes: bytesOf(result),
+      result: shown,
+    });
     return result;
   };
   const failed = (thrown: unknown): never => {
@@ -41,6 +45,11 @@ export const observe: Stage = (context, next) => (call) => {
   };
   return attemptNext(next, call).then(ended, failed);
 };
+
+/** A task that the caller follows itself is not data: it has the connection of its server. */
+function withoutTask({ task: _task, ...result }: ShapedResult): ShapedResult {
+  return result;
+}
 
 /** A stage that throws instead of rejecting fails its call like any other. */
 function attemptNext(next: Handler, call: Call): ReturnType<Handler> {

@@ -10,6 +10,8 @@ export const MAX_RESULT_CHARS: number = 256 * 1024;
 /** Longest string within a value that is cut. */
 const MAX_STRING_CHARS: number = 32 * 1024;
 const MAX_DEPTH = 32;
+/** Larger values are reported with this size: one that refers to itself has no end. */
+const MAX_COUNTED_CHARS: number = 64 * 1024 * 1024;
 /** Shorter data is kept: an icon says more than its size. */
 const MAX_MEDIA_CHARS = 4_096;
 /** Base64 has four characters for three bytes. */
@@ -47,7 +49,9 @@ export function redactedCopy(value: unknown, redactor: Redact): unknown {
 
 function bounded(writer: BoundedCopy, value: unknown): ValueText {
   const text = jsonOf(writer.copy(value));
-  return writer.isCut ? { text, cut: sizeOf(value, Number.POSITIVE_INFINITY) } : { text };
+  return writer.isCut
+    ? { text, cut: Math.min(sizeOf(value, MAX_COUNTED_CHARS), MAX_COUNTED_CHARS) }
+    : { text };
 }
 
 function jsonOf(value: unknown): string {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { resultText } from '../../src/history/value-text.ts';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
 import {
   CALLING_TOKEN,
@@ -265,6 +266,13 @@ describe('UI-6: the history of calls', () => {
       cut: { arguments: expect.any(Number), result: expect.any(Number) },
       arguments: { message: expect.stringMatching(/^x{32768}… \[167232 characters cut\]$/) },
     });
+  });
+
+  it('F15: bounds the size of a value that refers to itself', () => {
+    const value: Record<string, unknown> = { text: 'x'.repeat(300_000) };
+    for (const name of ['a', 'b', 'c']) value[name] = value;
+    const { text, cut } = resultText(value, { redact: (plain) => plain });
+    expect([text.length < 300_000, cut]).toEqual([true, 64 * 1024 * 1024]);
   });
 
   it('deletes files that are older than a week or beyond 200 MB, and lists nothing older', async () => {
