@@ -18,8 +18,8 @@ import { record } from './records.mjs';
 import { concurrent, describeMachine, interleave, median, roundsOf, table } from './rounds.mjs';
 
 const CALLS_A_ROUND = 1_000;
-/** V8 compiles the path of a call until about here. */
-const WARM_UP_CALLS = 8_000;
+/** For each process that receives calls: V8 compiles their path until about here. */
+const WARM_UP_CALLS = 12_000;
 const SESSIONS = 30_000;
 const REPLICAS = 3;
 /** Most shares of the gateway without a cluster. */
@@ -128,7 +128,7 @@ async function contender(name, all, entries) {
     const { text } = await post(entries[n % entries.length], body, session);
     if (!text.includes(`"m${n}"`)) throw new Error(`${name} answered ${text}`);
   };
-  await concurrent(call, WARM_UP_CALLS, IN_FLIGHT);
+  await concurrent(call, WARM_UP_CALLS * entries.length, IN_FLIGHT);
   return { name, all, call };
 }
 

@@ -35,6 +35,8 @@ const PROGRAMS = [
   { program: 'systemd-analyze', debian: 'systemd', reason: 'the check of the service unit' },
   { program: 'python3', debian: 'python3', reason: 'the parser of property lists' },
   { program: 'redis-server', debian: 'redis-server', reason: 'replicas of the gateway' },
+  { program: 'redis-cli', debian: 'redis-tools', reason: 'what replicas store in Redis' },
+  { program: 'ip', debian: 'iproute2', reason: 'a network that separates two replicas' },
   { program: 'nginx', debian: 'nginx', reason: 'replicas behind a load balancer' },
   { program: 'haproxy', debian: 'haproxy', reason: 'replicas behind a load balancer' },
   { program: 'gnome-keyring-daemon', debian: 'gnome-keyring', reason: 'a real keyring' },

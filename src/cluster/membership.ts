@@ -1,5 +1,7 @@
 /** The replicas of a cluster: announces this one with a lease in Redis, and knows the addresses of the others. */
 
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { Peer } from '../endpoint/replicas.ts';
 import { type Clock, ticksOf } from '../lib/clock.ts';
 import { isRecord, parseRecord } from '../lib/json.ts';
@@ -21,6 +23,8 @@ export interface MembershipOptions {
   readonly address: string;
   readonly version: string;
   readonly clock: Clock;
+  /** The configuration files. */
+  readonly files: readonly string[];
 }
 
 interface KnownPeer extends Peer {
@@ -36,6 +40,7 @@ export class Membership {
   readonly #onBeat: (() => void)[] = [];
   #peers: ReadonlyMap<string, KnownPeer> = new Map();
   #size = 1;
+  #differing = 0;
   #upAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
   #timer: NodeJS.Timeout | undefined;
@@ -88,6 +93,11 @@ export class Membership {
     return this.#size;
   }
 
+  /** The number of other replicas with other configuration files. */
+  get differing(): number {
+    return this.#differing;
+  }
+
   /** False while other replicas may not have written their leases and records again. */
   get isSettled(): boolean {
     return ticksOf(this.#own.clock) - this.#upAt >= SETTLE_MS;
@@ -133,8 +143,15 @@ export class Membership {
     if (this.#isLeft || this.#isBeating) return;
     this.#isBeating = true;
     try {
-      const { id, address, version } = this.#own;
-      const entry = JSON.stringify({ address, version, keys: this.#keys.ids, draining: this.#isDraining });
+      const { id, address, version, files } = this.#own;
+      const config = await contentHash(files);
+      const entry = JSON.stringify({
+        address,
+        version,
+        config,
+        keys: this.#keys.ids,
+        draining: this.#isDraining,
+      });
       const answers = await this.#store
         .pipeline()
         .set(this.leaseOf(id), '1', 'PX', LEASE_MS, 'GET')
@@ -144,7 +161,7 @@ export class Membership {
       const [lease, , registry] = answers ?? [];
       if (lease?.[0] || registry?.[0]) throw lease?.[0] ?? registry?.[0];
       this.#store.answered(true);
-      this.#read(registry?.[1]);
+      this.#read(registry?.[1], config);
       if (lease?.[1] === null && this.#beats > 0) for (const listener of this.#onLapsed) listener();
       for (const listener of this.#onBeat) listener();
       this.#beats += 1;
@@ -157,16 +174,18 @@ export class Membership {
     }
   }
 
-  #read(registry: unknown): void {
+  #read(registry: unknown, ownConfig: string): void {
     if (!isRecord(registry)) return;
     const now = ticksOf(this.#own.clock);
     const found = Object.entries(registry).flatMap(([id, text]) => {
-      const { address, keys, draining } = (typeof text === 'string' ? parseRecord(text) : undefined) ?? {};
+      const { address, keys, draining, config } =
+        (typeof text === 'string' ? parseRecord(text) : undefined) ?? {};
       if (typeof address !== 'string' || !Array.isArray(keys)) return [];
       return [
         {
           peer: { id, address, isDraining: draining === true, seenAt: now },
           keys: keys.filter((key) => typeof key === 'string'),
+          config,
         },
       ];
     });
@@ -174,6 +193,7 @@ export class Membership {
     const peers = [...missing, ...found.map(({ peer }) => peer)];
     this.#peers = new Map(peers.map((peer) => [peer.id, peer]));
     this.#size = Math.max(1, found.length);
+    this.#differing = found.filter(({ config }) => typeof config === 'string' && config !== ownConfig).length;
     this.#keys.peersKnow(found.map(({ keys }) => keys));
   }
 
@@ -183,4 +203,10 @@ export class Membership {
       if ((await this.#store.redis.exists(this.leaseOf(id))) === 0)
         await this.#store.redis.hdel(this.#registry, id);
   }
+}
+
+/** A missing file is an empty one. */
+async function contentHash(files: readonly string[]): Promise<string> {
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 }

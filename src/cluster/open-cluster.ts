@@ -48,6 +48,8 @@ export interface ClusterOptions {
   readonly clock?: Clock | undefined;
   /** Returns a login of this machine, which becomes that of all replicas. */
   readonly localCredential?: LocalCredential | undefined;
+  /** The configuration files, whose content has to be that of all replicas. */
+  readonly files?: readonly string[] | undefined;
   /** Its pins, approvals, eras and cached lists are those of all replicas. */
   readonly home?: Home | undefined;
 }
@@ -76,6 +78,7 @@ export async function openCluster({
   host,
   clock = systemClock,
   localCredential,
+  files = [],
   home,
 }: ClusterOptions): Promise<ClusterReplica> {
   const keys = clusterKeysOf(env);
@@ -87,7 +90,7 @@ export async function openCluster({
     const port = await listener.listen(inner.bind, inner.port);
     const address = `${inner.host}:${port}`;
     const versions = new SharedVersions(redis);
-    const membership = new Membership(redis, keys, { id, address, version: readVersion(), clock });
+    const membership = new Membership(redis, keys, { id, address, version: readVersion(), clock, files });
     membership.onBeat(() => void versions.check());
     await versions.open();
     await membership.join();
@@ -155,6 +158,7 @@ export class ClusterReplica implements Replicas {
       isRedisUp: redis.isUp,
       forwarded: this.#forwardedCount,
       taken: this.#takenCount,
+      differing: membership.differing,
       isDraining: this.#isDraining,
     };
   }

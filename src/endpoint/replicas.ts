@@ -63,6 +63,8 @@ export interface ReplicaState {
   readonly forwarded: number;
   /** Sessions that were continued after their process ended. */
   readonly taken: number;
+  /** Other processes whose configuration files have another content. */
+  readonly differing: number;
   /** Whether this process gives its sessions up and ends. */
   readonly isDraining: boolean;
 }

@@ -102,7 +102,7 @@ export async function listenGateway(host: ServedHost, options: GatewayHttpOption
   const openRoutes = new GatewayProbes({
     metrics,
     isClosing: () => gateway.isClosing,
-    checks: replicas === undefined ? [] : [drainCheck(replicas), redisCheck(replicas)],
+    checks: replicas === undefined ? [] : [drainCheck(replicas), redisCheck(replicas), configCheck(replicas)],
   });
   const kept = options.keepSessions === false || replicas !== undefined ? undefined : homeAt(host.home);
   // If the home is not writable, sessions are kept in memory instead.
@@ -136,6 +136,18 @@ function drainCheck(replicas: Replicas): ReadyCheck {
   return {
     name: 'replica',
     state: () => (replicas.state.isDraining ? { reason: 'draining' } : undefined),
+  };
+}
+
+/** Clients get other tools from a replica with another configuration, also during an upgrade. */
+function configCheck(replicas: Replicas): ReadyCheck {
+  return {
+    name: 'configuration',
+    state: () => {
+      const { differing, replicas: all } = replicas.state;
+      if (differing === 0) return undefined;
+      return { reason: `${differing} of ${all - 1} other replicas have other files`, isNote: true };
+    },
   };
 }
 

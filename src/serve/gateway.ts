@@ -275,7 +275,13 @@ export class Gateway implements Backend {
   }
 }
 
-function replicaMetrics({ replicas, isRedisUp, forwarded, taken }: ReplicaState): readonly Metric[] {
+function replicaMetrics({
+  replicas,
+  isRedisUp,
+  forwarded,
+  taken,
+  differing,
+}: ReplicaState): readonly Metric[] {
   const one = (name: string, help: string, type: Metric['type'], value: number): Metric => ({
     name: `plugboard_cluster_${name}`,
     help,
@@ -285,6 +291,7 @@ function replicaMetrics({ replicas, isRedisUp, forwarded, taken }: ReplicaState)
   return [
     one('replicas', 'Replicas of the cluster, with this one.', 'gauge', replicas),
     one('redis_up', 'Whether Redis answers.', 'gauge', isRedisUp ? 1 : 0),
+    one('replicas_differing', 'Other replicas with other configuration files.', 'gauge', differing),
     one('forwarded_total', 'Requests that were sent to other replicas.', 'counter', forwarded),
     one('sessions_taken_total', 'Sessions that were continued for other replicas.', 'counter', taken),
   ];

@@ -125,6 +125,18 @@ describe('the homes of replicas', { timeout: SLOW_MS }, () => {
     expect(before).toBe(false);
   });
 
+  it('SRV-7: a replica with another configuration is reported', async () => {
+    const made = await world();
+    const one = await made.start();
+    const ready = async (): Promise<string> => (await fetch(one.url.replace('/mcp', '/readyz'))).text();
+    const before = await ready();
+    const two = await made.start({ config: { toolSearch: false } });
+    await until(async () => (await ready()).includes('configuration: 1 of 1 other replicas'), 'the report');
+    writeFileSync(join(two.home, 'config.json'), readFileSync(join(one.home, 'config.json'), 'utf8'));
+    await until(async () => (await ready()) === before, 'the end of the report');
+    expect(before).toBe('ok\n');
+  });
+
   it('SRV-7: a list that changes on one replica is read again on the others', async () => {
     const made = await world();
     const args = ['--server', `lists=${process.execPath} ${LISTS} ${join(made.folder, 'names')}`];

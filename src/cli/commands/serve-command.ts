@@ -87,7 +87,7 @@ export const serve: CliCommand = {
     }
     if (http !== undefined) context.output.note(OWN_NOTE);
     tuneForServing();
-    const replica = await replicaOf(context, flags, http);
+    const replica = await replicaOf(context, flags, http, config.files);
     try {
       const shared = replica === undefined ? {} : sharedBy(replica);
       return await withOwnHost(
@@ -125,6 +125,7 @@ async function replicaOf(
   { env, home, output }: Context,
   flags: Flags,
   http: HttpOptions | undefined,
+  files: readonly string[],
 ): Promise<ClusterReplica | undefined> {
   const url = textFlag(flags, 'cluster');
   if (url === undefined || http === undefined) return undefined;
@@ -134,7 +135,14 @@ async function replicaOf(
     import('../../secrets/store.ts'),
   ]);
   const secrets = openSecrets({ home, env, notice: (message) => output.note(message) });
-  return openCluster({ url, env, host: http.host, home, localCredential: (key) => secrets.get(key) });
+  return openCluster({
+    url,
+    env,
+    host: http.host,
+    home,
+    files,
+    localCredential: (key) => secrets.get(key),
+  });
 }
 
 const OWN_NOTE =
