@@ -38,6 +38,7 @@ import { build } from 'esbuild';
 import { commonJsOptions, keepApart } from './bundle-plugins.mjs';
 import { buildCommonJs } from './commonjs.mjs';
 import { buildEsModules } from './es-modules.mjs';
+import { buildPackages } from './packages.mjs';
 import { buildRemoteOnly } from './remote-only.mjs';
 
 const EXECUTABLE = 0o755;
@@ -228,3 +229,4 @@ await build({
 await buildCommonJs();
 await buildEsModules();
 await buildRemoteOnly();
+await buildPackages();

@@ -36,14 +36,14 @@ export async function buildCommonJs() {
         supported: { 'dynamic-import': false },
         plugins: [keepApart(apart), ...plugins],
       });
-      await writeFile(join(out, `${name}.d.cts`), await typesOf(`../${module}.js`));
+      const values = await import(pathToFileURL(join(out, `../${module}.js`)).href);
+      await writeFile(join(out, `${name}.d.cts`), typesOf(values, `../${module}.js`));
     }),
   );
 }
 
 /** Every type of the ES module, and each of its values with its type there. */
-async function typesOf(module) {
-  const values = await import(pathToFileURL(join(root, 'dist', 'cjs', module)).href);
+export function typesOf(values, module) {
   const there = `import('${module}', { with: { 'resolution-mode': 'import' } })`;
   const lines = Object.entries(values).flatMap(([name, value]) => [
     `export declare const ${name}: typeof ${there}.${name};`,

@@ -26,11 +26,12 @@ const MODULES = {
 /** Our own modules that only local servers, sockets and files of a person need. */
 const REPLACED = {
   'lib/system-locks.ts': 'system-locks.ts',
+  'endpoint/listen-http.ts': 'listen-http.ts',
 };
 const LEFT_OUT =
   /^(?:transport\/(?:stdio-transport|reaper|plan-launch|package-starts|locked-start|sandbox-bwrap|helper-place|attached-transport)|host\/(?:daemon-servers|host-cost)|programs\/programs|daemon\/.*|policy\/proxy-tunnel)\.ts$/;
 
-const withoutNode = {
+export const withoutNode = {
   name: 'without-node',
   setup({ onResolve }) {
     onResolve({ filter: /^(?:node:|ajv|undici)/ }, ({ path }) => ({

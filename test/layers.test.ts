@@ -22,6 +22,7 @@ const LAYERS: readonly string[] = [
   'endpoint',
   'catalog',
   'tasks',
+  'tool-search',
   'call',
   'history',
   'programs',

@@ -1,6 +1,5 @@
 /** What people get from npm: packed once, checked as a tarball, installed into an empty folder and used there. */
 
-import { execFile } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -13,18 +12,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { publint } from 'publint';
-import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodes } from '../scripts/install-nodes.mjs';
 import { bundleWholeProduct, EVERYTHING, runWholeProduct } from '../scripts/whole-product.mjs';
+import { attwReport, type Packed, pack, publintRemarks, run } from './world/packed.ts';
 
 const INSTALL_TIMEOUT_MS = 300_000;
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const exec = promisify(execFile);
 
 /** What each entry point must hold, by the contract; more is fine. */
 const ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
@@ -40,19 +35,8 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly exports: Readonly<Record<string, unknown>>;
-}
-
-interface AttwReport {
-  readonly analysis: { readonly entrypoints: Readonly<Record<string, unknown>> };
-  readonly problems: Readonly<Record<string, readonly { readonly resolutionKind?: string }[]>>;
-}
-
-/** The way to resolve that knows no `exports`. */
-const WITHOUT_EXPORTS = 'node10';
-
-interface Packed {
-  readonly filename: string;
-  readonly files: readonly { readonly path: string; readonly mode: number }[];
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
 }
 
 describe('the packed package', () => {
@@ -61,27 +45,21 @@ describe('the packed package', () => {
   const manifest: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   let packed: Packed;
   let tarball: string;
-
-  async function run(
-    command: string,
-    args: readonly string[],
-    cwd: string,
-    env: Readonly<Record<string, string>> = {},
-  ): Promise<string> {
-    const options = { cwd, maxBuffer: MAX_OUTPUT_BYTES, env: { ...process.env, ...env } };
-    const { stdout } = await exec(command, args, options);
-    return stdout;
-  }
+  /** The output of `chat` before the packages for models were installed. */
+  let withoutModels: string;
 
   beforeAll(async () => {
-    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', temp];
-    const [only]: Packed[] = JSON.parse(await run('npm', pack, root));
-    if (!only) throw new Error('npm pack packed nothing.');
-    packed = only;
+    packed = await pack(root, temp);
     tarball = join(temp, packed.filename);
     mkdirSync(consumer);
     writeFileSync(join(consumer, 'package.json'), '{ "private": true, "type": "module" }');
     await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], consumer);
+    const command = join(consumer, 'node_modules', '.bin', 'plugboard');
+    const chat = ['chat', '-p', 'hi', '--model', 'http://127.0.0.1:1/v1#none', '--json'];
+    const env = { PLUGBOARD_HOME: join(temp, 'home'), PLUGBOARD_CREDENTIALS: 'file' };
+    withoutModels = await run(command, chat, consumer, env).catch(({ stdout }) => stdout);
+    const models = (/npm install ([^"]+)/.exec(withoutModels)?.[1] ?? '').split(' ');
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...models], consumer);
     console.info(
       `${manifest.name} ${manifest.version}: ${packed.files.length} files, Node ${process.version}`,
     );
@@ -110,24 +88,28 @@ describe('the packed package', () => {
   });
 
   it('passes publint without a remark', async () => {
-    const { buffer } = new Uint8Array(readFileSync(tarball));
-    const { messages, pkg } = await publint({ pack: { tarball: buffer }, level: 'suggestion', strict: true });
-    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+    expect(await publintRemarks(tarball)).toEqual([]);
   });
 
   it('gives types that resolve for import and for require (attw)', {
     timeout: INSTALL_TIMEOUT_MS,
   }, async () => {
-    const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
     // The first is no code, the second is for bundles of ES modules.
-    const code = ['--exclude-entrypoints', './tool-search.bin', './remote-only'];
-    const args = [attw, tarball, '--profile', 'node16', '--format', 'json', ...code];
-    // It ends with an error, and so does this test, when a problem is left that the profile does not ignore.
-    const report: AttwReport = JSON.parse(await run(process.execPath, args, root));
-    const left = Object.values(report.problems).flat();
-    expect(left.filter(({ resolutionKind }) => resolutionKind !== WITHOUT_EXPORTS)).toEqual([]);
+    const code = ['./tool-search.bin', './remote-only'];
+    const { entryPoints, problems } = await attwReport(tarball, { exclude: code });
+    expect(problems).toEqual([]);
     const declared = Object.keys(manifest.exports).filter((key) => !code.includes(key));
-    expect(Object.keys(report.analysis.entrypoints)).toEqual(declared);
+    expect(entryPoints).toEqual(declared);
+  });
+
+  it('names the line that installs the packages for models, all of them peers', () => {
+    const { peerDependencies, peerDependenciesMeta } = manifest;
+    const models = Object.keys(peerDependencies).filter((name) => /^(?:ai$|@ai-sdk\/)/.test(name));
+    expect(models).toHaveLength(5);
+    for (const name of models) {
+      expect(withoutModels).toContain(` ${name}@`);
+      expect(peerDependenciesMeta[name]).toEqual({ optional: true });
+    }
   });
 
   it('declares the entry points that the contract names, and no other', () => {

@@ -110,6 +110,10 @@ export async function importSdk(): Promise<typeof import('ai')> {
   return importPackage(() => import('ai'));
 }
 
+/** In the folder or prefix that plugboard is installed in. */
+const INSTALL_MODELS =
+  'npm install ai@6 @ai-sdk/anthropic@3 @ai-sdk/google@3 @ai-sdk/openai@3 @ai-sdk/openai-compatible@2';
+
 /** Loads the optional packages that only models need, which may not be installed. */
 async function importPackage<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
@@ -119,7 +123,7 @@ async function importPackage<Module>(load: () => Promise<Module>): Promise<Modul
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw thrown;
     throw new PlugboardError('USAGE', 'The packages for language models are not installed', {
       cause: thrown,
-      hint: 'They are optional dependencies of plugboard: install it again without --omit=optional.',
+      hint: `They are optional: run ${INSTALL_MODELS}`,
     });
   }
 }

@@ -1,6 +1,5 @@
 /** Verifies tokens of an authorization server: signature, issuer, audience and time (A9). */
 
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { PlugboardError } from '../errors.ts';
 import { METADATA_PATH } from './http-paths.ts';
 
@@ -19,7 +18,7 @@ export interface IssuerOptions {
 export interface IssuedToken {
   /** Identifies the subject and the client; tokens of one principal share sessions. */
   readonly principal: string;
-  readonly claims: Readonly<JWTPayload>;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 export interface IssuerTokens {
@@ -33,9 +32,7 @@ export async function issuerTokens(
   jwksUri?: string,
 ): Promise<IssuerTokens> {
   const { createRemoteJWKSet, jwtVerify } = await import('jose');
-  const keys: JWTVerifyGetKey = createRemoteJWKSet(
-    jwksUri === undefined ? await findKeys(issuer) : new URL(jwksUri),
-  );
+  const keys = createRemoteJWKSet(jwksUri === undefined ? await findKeys(issuer) : new URL(jwksUri));
   return {
     async verify(token) {
       const { payload } = await jwtVerify(token, keys, {

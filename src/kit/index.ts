@@ -13,6 +13,7 @@ export type { Served } from '../endpoint/backend.ts';
 export type { Caller, Refusal, TokenVerifier } from '../endpoint/guard.ts';
 export type { ServedHttp } from '../endpoint/listen-http.ts';
 export { RpcFailure } from '../endpoint/rpc-failure.ts';
+export { type ErrorCode, PlugboardError } from '../errors.ts';
 export type {
   Checked,
   FromJsonSchema,

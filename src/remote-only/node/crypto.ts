@@ -36,6 +36,13 @@ export function randomUUID(): string {
   return crypto.randomUUID();
 }
 
+/** The time depends on the length only. */
+export function timingSafeEqual(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.length ^ b.length;
+  for (let at = 0; at < a.length; at++) difference |= (a[at] ?? 0) ^ (b[at] ?? 0);
+  return difference === 0;
+}
+
 export const createPrivateKey: () => never = absent('Keys of clients');
 export const sign: () => never = absent('Keys of clients');
 

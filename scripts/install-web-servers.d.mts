@@ -1,0 +1,2 @@
+export function installWebServers(): Promise<number>;
+export function importWebServer(name: string): Promise<unknown>;
