@@ -17,6 +17,7 @@ import { DEFAULT_DATA, loadCatalog, loadQueries, SETS } from '../tools/search/da
 import { mean, meanOfCore, percent, scoreRanking } from '../tools/search/metrics.mjs';
 import { importSearch, PROJECT } from '../tools/search/project.mjs';
 import { record } from './records.mjs';
+import { rankers } from './search-rankers.mjs';
 
 const MINISEARCH = 'minisearch@7.2.0';
 const DEPTH = 10;
@@ -38,13 +39,21 @@ const search = await importSearch(
 const model = search.decodeModel(readFileSync(join(PROJECT, 'assets', 'tool-search.bin')));
 
 /** Each takes tools and gives a function from a query to the names of the best. */
+const scored = rankers(search, model);
 const RANKERS = {
-  'plain BM25 (name, description)': (tools) => bm25(tools, (t) => plainTerms(`${t.tool} ${t.description}`)),
+  'plain BM25 (name, description)': namesOf(scored.plain),
   'minisearch, defaults': minisearch(),
-  'Codex-like BM25 (stems, stop words, schema text)': (tools) => bm25(tools, codexTerms, codexQueryTerms),
-  BM25F: bm25f,
-  plugboard: plugboard,
+  'Codex-like BM25 (stems, stop words, schema text)': namesOf(scored.codex),
+  BM25F: namesOf(scored.bm25f),
+  plugboard: namesOf(scored.plugboard),
 };
+
+function namesOf(build) {
+  return (tools) => {
+    const rank = build(tools);
+    return (query) => rank(query).map((hit) => hit.name);
+  };
+}
 
 const catalogs = new Map();
 const catalog = (name) => {
@@ -130,78 +139,6 @@ function times(tools) {
   });
   ms.sort((a, b) => a - b);
   return { firstMs, againMs, p50Ms: ms[ms.length >> 1], p99Ms: ms[Math.floor(ms.length * 0.99)] };
-}
-
-function plugboard(tools) {
-  const index = search.buildIndex(tools, model);
-  return (query) => index.search(query, { limit: DEPTH }).map((hit) => hit.tool.name);
-}
-
-function bm25f(tools) {
-  const vocabulary = new search.Vocabulary();
-  const documents = tools.map((tool) => {
-    const texts = search.fieldTexts(tool);
-    return search.FIELDS.map((field) => vocabulary.add(texts[field]));
-  });
-  const index = new search.Bm25f(documents, vocabulary.size);
-  return (query) =>
-    best(tools, index.scores([...new Set(search.termsOf(query))].map((t) => vocabulary.idOf(t) ?? -1)));
-}
-
-function plainTerms(text) {
-  return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
-}
-
-/** What Codex indexes: name, name with its underscores as spaces, server, description, and the schema's property names. */
-function codexTerms(tool) {
-  const texts = search.fieldTexts(tool);
-  const text = [
-    tool.tool,
-    tool.tool.replaceAll('_', ' '),
-    tool.server,
-    tool.description,
-    texts.parameters,
-  ].join(' ');
-  return codexQueryTerms(text);
-}
-
-function codexQueryTerms(text) {
-  return plainTerms(text)
-    .flatMap((word) => (word.includes('_') ? word.split('_') : [word]))
-    .filter((word) => word !== '' && !search.isStopWord(word))
-    .map((word) => search.stem(word));
-}
-
-function bm25(tools, terms, queryTerms = plainTerms) {
-  const documents = tools.map(terms);
-  const average = documents.reduce((sum, d) => sum + d.length, 0) / documents.length;
-  const postings = new Map();
-  documents.forEach((document, d) => {
-    const counts = new Map();
-    for (const term of document) counts.set(term, (counts.get(term) ?? 0) + 1);
-    for (const [term, count] of counts) {
-      if (!postings.has(term)) postings.set(term, []);
-      postings
-        .get(term)
-        .push([d, (count * 2.2) / (count + 1.2 * (0.25 + (0.75 * document.length) / average))]);
-    }
-  });
-  return (query) => {
-    const scores = new Float32Array(tools.length);
-    for (const term of queryTerms(query)) {
-      const found = postings.get(term) ?? [];
-      const idf = Math.log(1 + (tools.length - found.length + 0.5) / (found.length + 0.5));
-      for (const [d, share] of found) scores[d] += idf * share;
-    }
-    return best(tools, scores);
-  };
-}
-
-function best(tools, scores) {
-  return [...scores.keys()]
-    .sort((a, b) => scores[b] - scores[a])
-    .slice(0, DEPTH)
-    .map((d) => tools[d].name);
 }
 
 /** Installed into a cache on first use: a peer to measure against, not a dependency. */

@@ -45,3 +45,14 @@ export function meanOfCore(rows) {
 export function percent(row) {
   return METRICS.map((metric) => (100 * row[metric]).toFixed(1).padStart(5)).join('  ');
 }
+
+/** Returns the chance that a positive row scores higher than a negative one; ties count half. */
+export function areaUnderCurve(rows) {
+  const positives = rows.filter((row) => row.positive);
+  const negatives = rows.filter((row) => !row.positive);
+  let wins = 0;
+  for (const { score } of positives) {
+    for (const other of negatives) wins += score > other.score ? 1 : score === other.score ? 0.5 : 0;
+  }
+  return wins / Math.max(1, positives.length * negatives.length);
+}
