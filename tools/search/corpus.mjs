@@ -7,6 +7,8 @@ import { PROJECT } from './project.mjs';
 
 /** No target teaches the vectors with more of its queries than this, however many it has. */
 const MAX_QUERIES_PER_TARGET = 8;
+/** Targets are also left out by part, while the other tools of their servers are learnt from. */
+export const PARTS = 2;
 /** The catalog without queries. Its servers have names like `org_github-mcp`. */
 const UNLABELLED = 'toucan';
 /** Wrong answers are taken from so many of a query's best by words alone. */
@@ -24,6 +26,12 @@ export function loadCorpus(data, src, folds) {
       set,
       // A query is left out with the server of its first answer; learning skips it if any of its answers is left out.
       fold: foldOfTool.get(q.relevant[0]) ?? 0,
+      part: foldOf(
+        String(q.group)
+          .replace(/^azmcp_/, '')
+          .replace(/:+/g, ':'),
+        PARTS,
+      ),
       folds: new Set(q.relevant.map((id) => foldOfTool.get(id) ?? 0)),
       terms: [...new Set(src.termsOf(q.query))],
     }));
@@ -84,7 +92,7 @@ function labelledQueries(queries, catalogs, src) {
       .map((position) => tools[position])
       .filter((t) => !q.relevant.includes(t.tool.name))
       .map((t) => t.fields);
-    out.push({ catalog: q.catalog, folds: q.folds, terms: q.terms, relevant, negatives });
+    out.push({ catalog: q.catalog, part: q.part, folds: q.folds, terms: q.terms, relevant, negatives });
   }
   return out;
 }
