@@ -56,9 +56,16 @@ function measured(rank, showMisses = false) {
     const hits = rank(query.text);
     const ranked = hits.map((hit) => hit.name);
     const answerable = query.relevant.length > 0;
-    const row = { ...query, answerable, score: hits[0]?.score ?? 0, ...scoreRanking(ranked, query.relevant, 'any') };
+    const row = {
+      ...query,
+      answerable,
+      score: hits[0]?.score ?? 0,
+      ...scoreRanking(ranked, query.relevant, 'any'),
+    };
     if (showMisses && answerable && row.r1 === 0)
-      console.log(`${query.kind}\t${query.text}\t${query.relevant.join('|')}\t${ranked.slice(0, 3).join(' ')}`);
+      console.log(
+        `${query.kind}\t${query.text}\t${query.relevant.join('|')}\t${ranked.slice(0, 3).join(' ')}`,
+      );
     return row;
   });
   const answerable = rows.filter((row) => row.answerable);
@@ -75,7 +82,10 @@ function measured(rank, showMisses = false) {
     'other languages': mean(foreign),
     ...Object.fromEntries(LANGUAGES.map((kind) => [kind, mean(foreign.filter((row) => row.kind === kind))])),
     auc: areaUnderCurve(rows.map(({ score, answerable: positive }) => ({ score, positive }))),
-    firstRight: rows.map(({ score, r1, answerable: isAnswerable }) => ({ score, right: isAnswerable ? r1 : 0 })),
+    firstRight: rows.map(({ score, r1, answerable: isAnswerable }) => ({
+      score,
+      right: isAnswerable ? r1 : 0,
+    })),
   };
 }
 
@@ -90,7 +100,9 @@ function readQueries() {
 }
 
 function readTools() {
-  const lines = gunzipSync(readFileSync(join(FOLDER, 'tools.jsonl.gz'))).toString('utf8').split('\n');
+  const lines = gunzipSync(readFileSync(join(FOLDER, 'tools.jsonl.gz')))
+    .toString('utf8')
+    .split('\n');
   return lines
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
@@ -107,7 +119,13 @@ function print() {
     const { auc: _auc, firstRight, all: _all, ...parts } = rows.plugboard;
     for (const [title, row] of Object.entries(parts)) console.log(`  ${title.padEnd(28)}${percent(row)}`);
     console.log('  first result right, by its score:');
-    for (const [from, to] of [[0, 0.2], [0.2, 0.4], [0.4, 0.6], [0.6, 0.8], [0.8, 1.01]]) {
+    for (const [from, to] of [
+      [0, 0.2],
+      [0.2, 0.4],
+      [0.4, 0.6],
+      [0.6, 0.8],
+      [0.8, 1.01],
+    ]) {
       const bin = firstRight.filter(({ score }) => score >= from && score < to);
       const right = bin.reduce((sum, row) => sum + row.right, 0);
       console.log(`    ${from} to ${Math.min(1, to)}: ${right} of ${bin.length}`);

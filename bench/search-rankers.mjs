@@ -6,7 +6,12 @@ const DEPTH = 10;
 export function rankers(search, model) {
   return {
     plain: (tools) => bm25(tools, (t) => plainTerms(`${t.tool} ${t.description}`), plainTerms),
-    codex: (tools) => bm25(tools, (t) => codexTerms(codexText(t, search), search), (q) => codexTerms(q, search)),
+    codex: (tools) =>
+      bm25(
+        tools,
+        (t) => codexTerms(codexText(t, search), search),
+        (q) => codexTerms(q, search),
+      ),
     bm25f: (tools) => bm25f(tools, search),
     plugboard(tools) {
       const index = search.buildIndex(tools, model);

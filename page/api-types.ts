@@ -81,6 +81,8 @@ export interface FoundTool extends Pick<ToolReport, 'name' | 'server' | 'tool' |
   readonly title?: string;
   readonly deferred?: boolean;
   readonly score: number;
+  /** Set on every result of a search in which nothing fits well. */
+  readonly weak?: boolean;
   readonly why?: readonly { readonly field: string; readonly words: readonly string[] }[];
 }
 

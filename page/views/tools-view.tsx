@@ -75,6 +75,7 @@ export function ToolsView(): JSX.Element {
         <h1>Tools</h1>
         <span class="counted" role="status">
           {isSearch ? plural(items.length, 'match', 'matches') : plural(items.length, 'tool')}
+          {isSearch && items[0]?.weak === true && ' · nothing fits well'}
         </span>
       </div>
       <div class="controls">

@@ -18,6 +18,8 @@ import { deferralFor, offersContent, searchFor, snapshotFor } from './session-vi
 
 const DEFAULT_LIMIT = 5;
 const MAX_LIMIT = 20;
+/** Number of results if nothing fits well. */
+const NEAREST = 3;
 /** Limit on all matches, for a session that may use only some of the tools. */
 const MAX_SEARCHED = 1_000;
 /** Limit on the instructions in one result; a server has at most about half of it. */
@@ -42,7 +44,7 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   const wanted =
     typeof limit === 'number' ? Math.min(Math.max(Math.trunc(limit), 1), MAX_LIMIT) : DEFAULT_LIMIT;
   const { session } = call;
-  const found = await offeredTools(context, call, query, wanted);
+  const { found, isWeak } = await offeredTools(context, call, query, wanted);
   for (const tool of found) {
     const id = toolId(tool);
     session.loaded.add(id);
@@ -52,18 +54,18 @@ async function searched(context: CallContext, call: Call): Promise<CallResult> {
   const about = newInstructions(context, call, found);
   const isWhole = parseQuery(query).kind === 'select';
   if (!session.gateway && call.viaCallTool !== true) {
-    return foundTools({ found, isWhole, howToCall: 'they can be called by name now.', about });
+    return foundTools({ found, isWhole, isWeak, howToCall: 'they can be called by name now.', about });
   }
   const named = session.gateway ? withGatewayNames(context, session, found) : found;
   const example = `{"name":${JSON.stringify(named[0]?.name)},"arguments":{…}}`;
   const howToCall = isWhole
     ? `call one with ${CALL_TOOL}: its name, and arguments as its inputSchema requires, as in ${example}`
     : `call one with ${CALL_TOOL}, as ${example}`;
-  if (!session.gateway) return foundTools({ found: named, isWhole, howToCall, about });
+  if (!session.gateway) return foundTools({ found: named, isWhole, isWeak, howToCall, about });
   const readOnly = found.map((tool) => isKnownReadOnly(context, call, tool));
   const marked = isWhole ? '"readOnly" is true' : 'marked readOnly';
   const alsoRead = readOnly.includes(true) ? `; with ${CALL_TOOL_READ} where ${marked}` : '';
-  return foundTools({ found: named, isWhole, howToCall: `${howToCall}${alsoRead}`, about, readOnly });
+  return foundTools({ found: named, isWhole, isWeak, howToCall: `${howToCall}${alsoRead}`, about, readOnly });
 }
 
 /**
@@ -99,13 +101,19 @@ async function offeredTools(
   { session }: Call,
   query: string,
   wanted: number,
-): Promise<readonly Tool[]> {
+): Promise<{ readonly found: readonly Tool[]; readonly isWeak: boolean }> {
   const { offers } = session;
   const hits = await searchFor(context, session)(query, offers === undefined ? wanted : MAX_SEARCHED);
-  const tools = hits.map(({ tool }) => tool);
-  if (offers === undefined) return tools;
   const snapshot = snapshotFor(context, session);
-  return tools.filter((tool) => offers(tool.server, snapshot.ruleNames(tool).assigned)).slice(0, wanted);
+  const offered = hits.filter(
+    ({ tool }) => offers === undefined || offers(tool.server, snapshot.ruleNames(tool).assigned),
+  );
+  const isWeak = offered[0]?.weak === true;
+  const { withoutTail } = await import('../catalog/search/tool-index.ts');
+  const found = withoutTail(offered.slice(0, isWeak ? Math.min(wanted, NEAREST) : wanted)).map(
+    ({ tool }) => tool,
+  );
+  return { found, isWeak };
 }
 
 function withGatewayNames(context: CallContext, session: Session, found: readonly Tool[]): readonly Tool[] {
@@ -128,13 +136,15 @@ interface Found {
   readonly found: readonly Tool[];
   /** True for complete definitions. */
   readonly isWhole: boolean;
+  /** True if nothing fits well. */
+  readonly isWeak: boolean;
   readonly howToCall: string;
   readonly about: readonly Instructions[];
   readonly readOnly?: readonly boolean[];
 }
 
 /** One line for each tool: its signature, or its definition as JSON. */
-function foundTools({ found, isWhole, howToCall, about, readOnly = [] }: Found): CallResult {
+function foundTools({ found, isWhole, isWeak, howToCall, about, readOnly = [] }: Found): CallResult {
   const lines = found.map((tool, at) => {
     const isReadOnlyTool = readOnly[at] === true;
     if (!isWhole) return summaryOf(tool, isReadOnlyTool ? ' readOnly' : '');
@@ -142,7 +152,8 @@ function foundTools({ found, isWhole, howToCall, about, readOnly = [] }: Found):
     return JSON.stringify({ name, description, ...(isReadOnlyTool ? { readOnly: true } : {}), inputSchema });
   });
   const count = found.length === 1 ? '1 tool' : `${found.length} tools`;
-  const text = `${count} found; ${howToCall}\n${lines.join('\n')}`;
+  const head = isWeak ? `Nothing fits well. The nearest: ${count}` : `${count} found`;
+  const text = `${head}; ${howToCall}\n${lines.join('\n')}`;
   if (about.length === 0) return { content: [{ type: 'text', text }], isError: false };
   // A separate block: readers parse every line of the first one as a tool.
   const instructions = `Instructions of the servers of these tools:\n\n${joinInstructions(about)}`;

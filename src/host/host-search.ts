@@ -2,6 +2,7 @@
 
 import type { SearchHit } from '../catalog/search/tool-index.ts';
 import { PlugboardError } from '../errors.ts';
+import { defined } from '../lib/defined.ts';
 
 /** A tool that was found, as `search --json` prints it. */
 export interface SearchResult {
@@ -9,7 +10,10 @@ export interface SearchResult {
   readonly server: string;
   readonly tool: string;
   readonly description: string;
+  /** The estimated probability that this tool is the right one. */
   readonly score: number;
+  /** Set on every result of a search in which nothing fits well. */
+  readonly weak?: true;
   /** Score relative to the best result, which has 1. */
   readonly relevance: number;
   /** The words of the query that were found in each part of the tool. */
@@ -26,7 +30,8 @@ export function searchResult({
   tool: { name, server, tool, description },
   score,
   relevance,
+  weak,
   why,
 }: SearchHit): SearchResult {
-  return { name, server, tool, description, score, relevance, ...(why === undefined ? {} : { why }) };
+  return { name, server, tool, description, score, relevance, ...defined({ weak, why }) };
 }

@@ -235,6 +235,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, Schema>> = {
     { name: text, server: text, tool: text, description: text, score: number },
     {
       share: { ...number, description: 'Of the score of the best result: from 0 to 1.' },
+      weak: { ...flag, description: 'True on every result of a search in which nothing fits well.' },
       why: {
         ...list(object({ field: text, words: list(text) })),
         description: 'Which words of the query were found in which part of the tool.',

@@ -46,7 +46,6 @@ export function useRoutes(parts: UseParts): readonly Route[] {
         const limit = wholeNumber(query, 'limit', { fallback: DEFAULT_RESULTS, max: MAX_RESULTS });
         const found = wanted.trim() === '' ? [] : await host.search(wanted, { limit });
         const best = found[0]?.score ?? 0;
-        // Scores are close to 1 for every tool that has all words: shares differ.
         return {
           results: found.map((each) => ({ ...each, share: best > 0 ? Math.min(1, each.score / best) : 0 })),
         };

@@ -59,14 +59,33 @@ export function random(seed) {
   };
 }
 
-/** Which of `folds` a target belongs to: the same for every set, so that a held-out tool is held out everywhere. */
-export function foldOf(group, folds) {
-  // The same tool under the names that two catalogs give it.
-  const target = String(group)
-    .replace(/^azmcp_/, '')
-    .replace(/:+/g, ':');
+/** Catalogs of one server or of no servers at all: each is left out as a whole. */
+const WHOLE_SOURCES = {
+  'azure-2025': 'azure',
+  'azure-2026': 'azure',
+  metatool: 'metatool',
+  bfcl: 'bfcl',
+  toolalpaca: 'toolalpaca',
+};
+
+/** The name under which a server is left out, in every catalog that has it: `@org/github-mcp-server` is `github`. */
+export function sourceOf(catalog, server) {
+  return (
+    WHOLE_SOURCES[catalog] ??
+    server
+      .toLowerCase()
+      .replace(/^[^/_]*[/_]/, '')
+      .replace(/[^a-z0-9]+/g, ' ')
+      .replace(/\b(?:mcp|server|api|the|js|ts|py|go)\b/g, ' ')
+      .trim()
+      .replace(/\s+/g, '-')
+  );
+}
+
+/** Which of `folds` a source belongs to. */
+export function foldOf(source, folds) {
   let hash = 2166136261;
-  for (const character of target) hash = Math.imul(hash ^ character.codePointAt(0), 16777619) >>> 0;
+  for (const character of source) hash = Math.imul(hash ^ character.codePointAt(0), 16777619) >>> 0;
   hash = Math.imul(hash ^ (hash >>> 15), 2246822519) >>> 0;
   return (hash >>> 3) % folds;
 }

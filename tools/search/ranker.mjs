@@ -13,9 +13,10 @@ const DECAY = 1e-3;
 
 /**
  * @param lists  { features: Float32Array[], relevant: boolean[], weight, every }: `every` label is needed, or one of them
+ * @param limits the largest weight of each feature, for those that too few queries teach
  * @returns      one weight a feature
  */
-export function trainRanker({ lists, seed }) {
+export function trainRanker({ lists, seed, limits }) {
   const next = random(seed);
   const size = lists[0].features[0].length;
   const { mean, deviation } = moments(lists, size);
@@ -49,7 +50,7 @@ export function trainRanker({ lists, seed }) {
     }
   }
   // The mean shifts every candidate alike, so only the deviation has to be put back.
-  return Array.from(weights, (w, k) => w / deviation[k]);
+  return Array.from(weights, (w, k) => Math.min(limits?.[k] ?? Infinity, w / deviation[k]));
 }
 
 function moments(lists, size) {

@@ -1,7 +1,7 @@
 /** Which terms get a vector, and where the vectors start: GloVe's for the words it knows, their company for the rest. */
 
 /** What fits into the asset. */
-const MAX_TERMS = 24_000;
+const MAX_TERMS = 32_000;
 /** A word that GloVe does not know has to occur so often to be worth a vector. */
 const MIN_COUNT = 3;
 /** How soon a frequent word starts to count for less. */

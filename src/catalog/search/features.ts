@@ -45,6 +45,11 @@ export const FEATURES = [
   'serverNamed',
   'nameLength',
   'descriptionLength',
+  'opposite',
+  'oneWordName',
+  'distinctNameCovered',
+  'contrastInName',
+  'contrastAnywhere',
 ] as const;
 
 /** Inputs that also depend on the query's other candidates. */
@@ -55,10 +60,19 @@ export interface Standing {
   readonly semantic: number;
   readonly semanticRank: number;
   readonly idf: (term: number) => number;
+  /** Rarity of a term among the names of the tool's server. */
+  readonly siblingIdf: (term: number) => number;
   readonly similarity: Similarity;
 }
 
-export function featuresOf(question: Question, profile: Profile, standing: Standing): Float32Array {
+/** The features of a tool, and how well it matches each term of the query, for the contrast with other candidates. */
+export interface Match {
+  readonly features: Float32Array;
+  readonly name: Float32Array;
+  readonly anywhere: Float32Array;
+}
+
+export function matchOf(question: Question, profile: Profile, standing: Standing): Match {
   const exact = exactCoverage(question, profile);
   const name = softCoverage(question, profile.nameTerms, standing);
   const lead = softCoverage(question, profile.leadTerms, standing);
@@ -69,7 +83,7 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
   const readingAsked = question.action === undefined || isReading(question.action);
   const reads = profile.action === undefined || isReading(profile.action);
   const [nameTerms = [], , description = []] = profile.fields;
-  return new Float32Array([
+  const features = new Float32Array([
     ratio(standing.lexical, standing.bestLexical),
     standing.lexical / ABSOLUTE_LEXICAL,
     1 / (1 + standing.lexicalRank),
@@ -100,7 +114,57 @@ export function featuresOf(question: Question, profile: Profile, standing: Stand
     serverNamed(question, profile),
     Math.log1p(nameTerms.length) / 3,
     Math.log1p(description.length) / 6,
+    opposite(question, profile),
+    profile.nameTerms.length === 1 ? name.own : 0,
+    name.distinct,
+    // Set by addContrast.
+    0,
+    0,
   ]);
+  const anywhere = name.best.map((alike, i) =>
+    Math.max(alike, lead.best[i] as number, elsewhere(question, profile, i)),
+  );
+  return { features, name: name.best, anywhere };
+}
+
+/** A term that only the rest of the description or the parameters contain. */
+const ELSEWHERE = 0.6;
+
+function elsewhere({ terms }: Question, { where }: Profile, i: number): number {
+  return where.has(terms[i] as number) ? ELSEWHERE : 0;
+}
+
+const CONTRAST_IN_NAME: number = FEATURES.indexOf('contrastInName');
+const CONTRAST_ANYWHERE: number = FEATURES.indexOf('contrastAnywhere');
+
+/**
+ * Sets the features that compare candidates: coverage of the query in which a term that every candidate matches has no
+ * weight, so that the terms which distinguish siblings decide.
+ */
+export function addContrast({ weights }: Question, matches: readonly Match[]): void {
+  const contrast = Float64Array.from(weights, (weight, i) => {
+    let sum = 0;
+    for (const { anywhere } of matches) sum += anywhere[i] as number;
+    return weight * (1 - sum / matches.length);
+  });
+  const total = contrast.reduce((sum, x) => sum + x, 0);
+  for (const { features, name, anywhere } of matches) {
+    for (let i = 0; i < contrast.length; i++) {
+      const weight = ratio(contrast[i] as number, total);
+      features[CONTRAST_IN_NAME] = (features[CONTRAST_IN_NAME] as number) + weight * (name[i] as number);
+      features[CONTRAST_ANYWHERE] =
+        (features[CONTRAST_ANYWHERE] as number) + weight * (anywhere[i] as number);
+    }
+  }
+}
+
+/** 1 if the tool's name or its description's start has the opposite of a term of the query, but not the term. */
+function opposite({ opposites }: Question, { where }: Profile): number {
+  for (const { term, others } of opposites) {
+    if (((where.get(term) ?? 0) & (IN_NAME | IN_LEAD)) !== 0) continue;
+    for (const other of others) if (((where.get(other) ?? 0) & IN_NAME) !== 0) return 1;
+  }
+  return 0;
 }
 
 /** Approximate score of a very good match; scales the feature to about 1. */
@@ -134,14 +198,20 @@ function exactCoverage({ terms, weights }: Question, { where }: Profile) {
 
 /**
  * Coverage in both directions by word similarity: `asked` is the share of the query covered by the tool's terms; `own`
- * is the share of the tool's terms covered by the query. `ownExact` is `own` by equal terms only, `head` is `asked` for
- * the query's object.
+ * is the share of the tool's terms covered by the query. `ownExact` is `own` by equal terms only, `distinct` is `own` by
+ * rarity among siblings, `head` is `asked` for the query's object, `best` the best match of each term of the query.
  */
-function softCoverage({ weights, head }: Question, terms: readonly number[], { idf, similarity }: Standing) {
+function softCoverage(
+  { weights, head }: Question,
+  terms: readonly number[],
+  { idf, siblingIdf, similarity }: Standing,
+) {
   const best = new Float32Array(weights.length);
   let total = 0;
   let own = 0;
   let ownExact = 0;
+  let distinct = 0;
+  let distinctTotal = 0;
   for (const term of terms) {
     const row = similarity.row(term);
     const alikes = similarity.values;
@@ -155,6 +225,9 @@ function softCoverage({ weights, head }: Question, terms: readonly number[], { i
     total += rarity;
     own += rarity * most;
     if (most === 1) ownExact += rarity;
+    const distinction = siblingIdf(term);
+    distinctTotal += distinction;
+    distinct += distinction * most;
   }
   let asked = 0;
   for (let i = 0; i < best.length; i++) asked += (weights[i] as number) * (best[i] as number);
@@ -169,6 +242,8 @@ function softCoverage({ weights, head }: Question, terms: readonly number[], { i
     own: ratio(own, total),
     ownExact: ratio(ownExact, total),
     head: ratio(headCovered, headTotal),
+    distinct: ratio(distinct, distinctTotal),
+    best,
   };
 }
 

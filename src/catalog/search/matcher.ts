@@ -3,11 +3,14 @@
 import { getOrMake } from '../../lib/get-or-make.ts';
 import type { Tool } from '../tool.ts';
 import { Bm25f, type FieldTerms } from './bm25f.ts';
-import { featuresOf } from './features.ts';
+import { addContrast, type Match, matchOf } from './features.ts';
+import { Glossary } from './glossary.ts';
 import { type Question, questionOf } from './question.ts';
 import { FIELDS, fieldTexts } from './search-fields.ts';
 import { type Profile, profileOf } from './search-profile.ts';
 import { Similarity } from './similarity.ts';
+import { joinedSpellings } from './spellings.ts';
+import { stem } from './stem.ts';
 import { TermShares } from './term-shares.ts';
 import { termsOf, Vocabulary } from './terms.ts';
 import { dot, Embedding, type WordVectors } from './word-vectors.ts';
@@ -21,9 +24,23 @@ export interface Candidate {
   readonly features: Float32Array;
 }
 
+export interface Candidates {
+  readonly list: readonly Candidate[];
+  /** How well the best candidate for each term of the query matches it. */
+  readonly coverage: readonly number[];
+}
+
 export interface CandidateOptions {
   readonly musts?: readonly string[];
   readonly also?: Iterable<number>;
+}
+
+const NO_GLOSSARY = new Glossary(new Uint8Array());
+
+/** How many tools of a server have a term in their name. */
+interface ServerNames {
+  readonly counts: ReadonlyMap<number, number>;
+  readonly size: number;
 }
 
 export class Matcher {
@@ -32,13 +49,18 @@ export class Matcher {
   readonly #bm25f: Bm25f;
   readonly #embedding: Embedding;
   readonly #toolVectors: Float32Array;
+  readonly #glossary: Glossary;
   readonly #profiles = new Map<number, Profile>();
+  readonly #servers: readonly string[];
+  readonly #siblings = new Map<string, ServerNames>();
 
-  constructor(tools: readonly Tool[], vectors: WordVectors) {
+  constructor(tools: readonly Tool[], vectors: WordVectors, glossary: Glossary = NO_GLOSSARY) {
+    this.#glossary = glossary;
     this.#documents = tools.map((tool) => {
       const texts = fieldTexts(tool);
       return FIELDS.map((field) => this.vocabulary.add(texts[field]));
     });
+    this.#servers = tools.map((tool) => tool.server);
     this.#bm25f = new Bm25f(this.#documents, this.vocabulary.size);
     this.#embedding = new Embedding(vectors, this.vocabulary);
     const { dimensions } = vectors;
@@ -52,11 +74,17 @@ export class Matcher {
   }
 
   question(text: string): Question {
-    return questionOf(text, this.vocabulary, this.#bm25f, this.#embedding);
+    const english = this.#glossary.english(text, (word) => this.vocabulary.idOf(stem(word)) !== undefined);
+    return questionOf(
+      joinedSpellings(english, this.vocabulary),
+      this.vocabulary,
+      this.#bm25f,
+      this.#embedding,
+    );
   }
 
   /** Returns the candidates. Each must contain all `musts`; `also` adds positions from other sources, such as usage. */
-  candidates(question: Question, { musts = [], also = [] }: CandidateOptions = {}): Candidate[] {
+  candidates(question: Question, { musts = [], also = [] }: CandidateOptions = {}): Candidates {
     const lexical = this.#bm25f.scores(question.terms, question.shares);
     const semantic = this.#semantic(question);
     const allowed = this.#holding(musts);
@@ -68,18 +96,42 @@ export class Matcher {
     const idf = (term: number): number => this.#bm25f.idf(term);
     const positions = new Set([...byLexical, ...bySemantic]);
     for (const position of also) if (allowed === undefined || allowed.has(position)) positions.add(position);
-    return [...positions].map((position) => ({
-      position,
-      features: featuresOf(question, this.profile(position), {
+    const found = [...positions];
+    const matches = found.map((position) =>
+      matchOf(question, this.profile(position), {
         lexical: lexical[position] as number,
         bestLexical: lexical[byLexical[0] ?? 0] as number,
         lexicalRank: lexicalRanks.get(position) ?? CANDIDATES_EACH_WAY,
         semantic: semantic[position] as number,
         semanticRank: semanticRanks.get(position) ?? CANDIDATES_EACH_WAY,
         idf,
+        siblingIdf: this.#siblingIdf(position),
         similarity,
       }),
-    }));
+    );
+    addContrast(question, matches);
+    return {
+      coverage: bestMatches(question, matches),
+      list: found.map((position, i) => ({ position, features: (matches[i] as Match).features })),
+    };
+  }
+
+  /** Returns the rarity of terms among the names of a tool's server; computed when one of its tools is first a candidate. */
+  #siblingIdf(position: number): (term: number) => number {
+    const server = this.#servers[position] as string;
+    const { counts, size } = getOrMake(this.#siblings, server, () => this.#namesOf(server));
+    return (term) => Math.log(1 + (size + 1) / ((counts.get(term) ?? 0) + 0.5));
+  }
+
+  #namesOf(server: string): ServerNames {
+    const counts = new Map<number, number>();
+    let size = 0;
+    for (let d = 0; d < this.#documents.length; d++) {
+      if (this.#servers[d] !== server) continue;
+      size++;
+      for (const term of new Set(this.#documents[d]?.[0])) counts.set(term, (counts.get(term) ?? 0) + 1);
+    }
+    return { counts, size };
   }
 
   profile(position: number): Profile {
@@ -123,4 +175,10 @@ function top(scores: Float32Array, count: number, allowed: ReadonlySet<number> |
     if (kept.length === count) least = scores[kept[count - 1] as number] as number;
   }
   return kept;
+}
+
+function bestMatches({ terms }: Question, matches: readonly Match[]): number[] {
+  return terms.map((_term, i) =>
+    matches.reduce((best, { anywhere }) => Math.max(best, anywhere[i] as number), 0),
+  );
 }

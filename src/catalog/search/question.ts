@@ -1,6 +1,8 @@
 /** A query prepared for ranking: weighted terms, a vector, an action and its object. */
 
 import type { Bm25f } from './bm25f.ts';
+import { oppositesOf } from './opposites.ts';
+import { separatedVerbs } from './phrasal-verbs.ts';
 import { PAIR } from './search-profile.ts';
 import { wordsOf } from './split-words.ts';
 import { stem } from './stem.ts';
@@ -32,6 +34,8 @@ export interface Question {
   readonly head: readonly number[];
   /** True if it asks for several things (`list my caches`). */
   readonly plural: boolean;
+  /** Terms that have opposites among the tools' terms. */
+  readonly opposites: readonly { readonly term: number; readonly others: readonly number[] }[];
 }
 
 const QUOTED =
@@ -45,9 +49,9 @@ export function questionOf(
   embedding: Embedding,
 ): Question {
   const plain = wordsOf(text.replaceAll(QUOTED, ' , '));
-  const plainStems = new Set(plain.map((word) => stem(word)));
+  const plainStems = new Set([...plain.map((word) => stem(word)), ...termsOf(plain.join(' '))]);
   const sequence = termsOf(text);
-  const words = [...new Set(sequence)].slice(0, MAX_TERMS);
+  const words = [...new Set([...sequence, ...separatedVerbs(plain)])].slice(0, MAX_TERMS);
   const ids = new Map(words.map((word, i) => [word, vocabulary.idOf(word) ?? vocabulary.size + i]));
   const idOf = (word: string): number => ids.get(word) ?? -1;
   const terms = words.map(idOf);
@@ -67,6 +71,10 @@ export function questionOf(
     action: firstAction(plainStems),
     head: head.words.map((word) => terms.indexOf(idOf(stem(word)))).filter((i) => i >= 0),
     plural: head.plural || plain.some((word) => WHOLE.has(word)),
+    opposites: words.flatMap((word) => {
+      const others = oppositesOf(word).flatMap((other) => vocabulary.idOf(other) ?? []);
+      return others.length === 0 ? [] : [{ term: idOf(word), others }];
+    }),
   };
 }
 

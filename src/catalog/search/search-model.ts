@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PlugboardError } from '../../errors.ts';
 import { attempt } from '../../lib/attempt.ts';
+import { CONFIDENCE_INPUTS } from './confidence.ts';
 import { FEATURES } from './features.ts';
+import { Glossary } from './glossary.ts';
 import type { WordVectors } from './word-vectors.ts';
 
 export interface SearchModel {
@@ -14,6 +16,10 @@ export interface SearchModel {
   readonly weights: Float32Array;
   /** The weights for tens of thousands of tools, where similar words occur everywhere. */
   readonly crowdedWeights: Float32Array;
+  /** The weight of each of CONFIDENCE_INPUTS. */
+  readonly confidence: Float32Array;
+  /** Translates queries in other languages. */
+  readonly glossary: Glossary;
 }
 
 interface Header {
@@ -23,6 +29,8 @@ interface Header {
   readonly features: readonly string[];
   readonly weights: readonly number[];
   readonly crowdedWeights: readonly number[];
+  readonly confidence: readonly number[];
+  readonly glossaryBytes: number;
 }
 
 const ASSET = 'assets/tool-search.bin';
@@ -70,6 +78,15 @@ const LEXICAL_WEIGHTS: Partial<Record<(typeof FEATURES)[number], number>> = {
   nameLength: -2,
 };
 
+/** The same for the estimate of certainty. */
+const LEXICAL_CONFIDENCE: Readonly<Record<string, number>> = {
+  leadOverSecond: 2,
+  unknown: -3,
+  softlyCoveredByLead: 1,
+  headInName: 1,
+  constant: 0.5,
+};
+
 /** A model that ranks only by the words of the query and the tools. */
 export function lexicalModel(): SearchModel {
   const weights = Float32Array.from(FEATURES, (feature) => LEXICAL_WEIGHTS[feature] ?? 0);
@@ -79,12 +96,13 @@ export function lexicalModel(): SearchModel {
     values: new Int8Array(),
     scales: new Float32Array(),
   };
-  return { vectors, weights, crowdedWeights: weights };
+  const confidence = Float32Array.from(CONFIDENCE_INPUTS, (input) => LEXICAL_CONFIDENCE[input] ?? 0);
+  return { vectors, weights, crowdedWeights: weights, confidence, glossary: new Glossary(new Uint8Array()) };
 }
 
 /**
  * Decodes the asset: four bytes of header length, the header as JSON, one term per line, padding to four bytes, a float
- * scale for each term, and the integer vectors.
+ * scale for each term, the integer vectors, and the lines of the glossary.
  */
 export function decodeModel(bytes: Uint8Array): SearchModel {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -100,6 +118,7 @@ export function decodeModel(bytes: Uint8Array): SearchModel {
   const terms = text.decode(bytes.subarray(termsAt, termsAt + header.termBytes)).split('\n');
   const scalesAt = termsAt + header.termBytes + ((4 - ((termsAt + header.termBytes) % 4)) % 4);
   const valuesAt = scalesAt + 4 * header.terms;
+  const glossaryAt = valuesAt + header.terms * header.dimensions;
   return {
     vectors: {
       dimensions: header.dimensions,
@@ -110,6 +129,8 @@ export function decodeModel(bytes: Uint8Array): SearchModel {
     },
     weights: Float32Array.from(header.weights),
     crowdedWeights: Float32Array.from(header.crowdedWeights),
+    confidence: Float32Array.from(header.confidence),
+    glossary: new Glossary(bytes.subarray(glossaryAt, glossaryAt + header.glossaryBytes)),
   };
 }
 

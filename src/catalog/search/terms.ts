@@ -1,5 +1,6 @@
 /** Converts words to terms: removes stop words, stems the rest, and assigns term ids per index. */
 
+import { isParticle, joinedVerb } from './phrasal-verbs.ts';
 import { wordsOf } from './split-words.ts';
 import { stem } from './stem.ts';
 
@@ -24,15 +25,21 @@ export function isStopWord(word: string): boolean {
 /** A run of letters and digits; non-ASCII characters are handled when the run is split into words. */
 const RUN = /[A-Za-z0-9\u0080-\uffff]+/g;
 const NO_RUNS: readonly string[] = [];
+/** The id of stop words; particles have the ids below it. */
+const STOP_WORD = -1;
+const PARTICLE_SLOTS = 16;
 
 /** Assigns term ids, per index: ids of two indexes are not comparable. */
 export class Vocabulary {
   /** Terms of each run, cached: an index reads a megabyte of text with only a few thousand different runs. */
   readonly #byRun = new Map<string, readonly number[]>();
-  /** Term of each word, -1 for stop words: `List` and `list` are two runs, but one word. */
+  /** Term of each word: `List` and `list` are two runs, but one word. */
   readonly #byWord = new Map<string, number>();
+  /** Each verb with a particle, as `verb * PARTICLE_SLOTS + particle`, with its joined term; STOP_WORD if they do not join. */
+  readonly #joined = new Map<number, number>();
   readonly #byTerm = new Map<string, number>();
   readonly #terms: string[] = [];
+  readonly #particles: string[] = [];
 
   get size(): number {
     return this.#terms.length;
@@ -47,6 +54,7 @@ export class Vocabulary {
   add(text: string): number[] {
     const ids: number[] = [];
     const runs = text.match(RUN) ?? NO_RUNS;
+    let last = STOP_WORD;
     for (let r = 0; r < runs.length; r++) {
       const run = runs[r] as string;
       let known = this.#byRun.get(run);
@@ -54,22 +62,47 @@ export class Vocabulary {
         known = this.#idsOf(run);
         this.#byRun.set(run, known);
       }
-      for (let i = 0; i < known.length; i++) ids.push(known[i] as number);
+      for (let i = 0; i < known.length; i++) {
+        const id = known[i] as number;
+        if (id >= 0) ids.push(id);
+        else if (id < STOP_WORD && last >= 0) {
+          const joined = this.#joinedTerm(last, id);
+          if (joined >= 0) ids.push(joined);
+        }
+        last = id;
+      }
     }
     return ids;
   }
 
   #idsOf(run: string): number[] {
-    const ids: number[] = [];
-    for (const word of wordsOf(run)) {
+    return wordsOf(run).map((word) => {
       let id = this.#byWord.get(word);
       if (id === undefined) {
-        id = isStopWord(word) ? -1 : this.addTerm(stem(word));
+        if (!isStopWord(word)) id = this.addTerm(stem(word));
+        else id = isParticle(word) ? STOP_WORD - 1 - this.#particle(word) : STOP_WORD;
         this.#byWord.set(word, id);
       }
-      if (id >= 0) ids.push(id);
+      return id;
+    });
+  }
+
+  #particle(word: string): number {
+    const at = this.#particles.indexOf(word);
+    return at >= 0 ? at : this.#particles.push(word) - 1;
+  }
+
+  /** Returns the term of a verb and the particle after it; STOP_WORD if they do not join. */
+  #joinedTerm(verb: number, particle: number): number {
+    const slot = STOP_WORD - 1 - particle;
+    const key = verb * PARTICLE_SLOTS + slot;
+    let id = this.#joined.get(key);
+    if (id === undefined) {
+      const term = joinedVerb(this.term(verb), this.#particles[slot] as string);
+      id = term === undefined ? STOP_WORD : this.addTerm(term);
+      this.#joined.set(key, id);
     }
-    return ids;
+    return id;
   }
 
   addTerm(term: string): number {
@@ -87,6 +120,16 @@ export class Vocabulary {
 /** Returns the terms of a text in order, without an index. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
-  for (const word of wordsOf(text)) if (!isStopWord(word)) terms.push(stem(word));
+  let last: string | undefined;
+  for (const word of wordsOf(text)) {
+    if (!isStopWord(word)) {
+      last = stem(word);
+      terms.push(last);
+      continue;
+    }
+    const joined = last !== undefined && isParticle(word) ? joinedVerb(last, word) : undefined;
+    if (joined !== undefined) terms.push(joined);
+    last = undefined;
+  }
   return terms;
 }

@@ -1,6 +1,7 @@
 /** The search index over a snapshot's tools: built once per version. */
 
 import type { Tool } from '../tool.ts';
+import { confidenceInputs, probability, WEAK_SCORE } from './confidence.ts';
 import { Matcher } from './matcher.ts';
 import { type ParsedQuery, parseQuery } from './query.ts';
 import type { Question } from './question.ts';
@@ -21,8 +22,10 @@ import { type UsageCounts, usageScores } from './usage.ts';
 
 export interface SearchHit {
   readonly tool: Tool;
-  /** From 0 to 1, comparable within one search only. */
+  /** The estimated probability that this tool is the right one. */
   readonly score: number;
+  /** Set on every result of a search in which nothing fits well. */
+  readonly weak?: true;
   /** Score relative to the best result, which has 1. */
   readonly relevance: number;
   /** The query's words that were found, by part of the tool. */
@@ -58,7 +61,7 @@ export function buildIndex(
   tools: readonly Tool[],
   model: SearchModel = loadModel() ?? lexicalModel(),
 ): ToolIndex {
-  const matcher = new Matcher(tools, model.vectors);
+  const matcher = new Matcher(tools, model.vectors, model.glossary);
   const weights = weightsFor(model, tools.length);
   return {
     size: tools.length,
@@ -67,7 +70,7 @@ export function buildIndex(
       // `select:` returns all named tools; the limit applies to ranked results.
       if (parsed.kind === 'select') return select(tools, parsed.names, find).slice(0, MAX_LIMIT);
       const count = Math.min(MAX_LIMIT, Math.max(0, Math.floor(limit)));
-      const hits = rank({ tools, matcher, weights, parsed, usage, count });
+      const hits = rank({ tools, matcher, weights, confidence: model.confidence, parsed, usage, count });
       return hits.length > 0 ? hits : byNameAlone(tools, parsed.text).slice(0, count);
     },
   };
@@ -103,30 +106,47 @@ interface RankInput {
   readonly tools: readonly Tool[];
   readonly matcher: Matcher;
   readonly weights: Float32Array;
+  readonly confidence: Float32Array;
   readonly parsed: ParsedQuery & { readonly kind: 'rank' };
   readonly usage: UsageCounts | undefined;
   readonly count: number;
 }
 
-function rank({ tools, matcher, weights, parsed, usage, count }: RankInput): SearchHit[] {
+function rank({ tools, matcher, weights, confidence, parsed, usage, count }: RankInput): SearchHit[] {
   const question = matcher.question(parsed.text);
   const searchUsage = usage ? searchUsageOf(usage, tools, question) : new Map<number, number>();
-  const candidates = matcher.candidates(question, { musts: parsed.musts, also: searchUsage.keys() });
-  const scored = candidates.map(({ position, features }) => {
-    let score = USAGE_WEIGHT * (searchUsage.get(position) ?? 0);
+  const { list, coverage } = matcher.candidates(question, { musts: parsed.musts, also: searchUsage.keys() });
+  const scored = list.map(({ position, features }) => {
+    const past = searchUsage.get(position) ?? 0;
+    let score = USAGE_WEIGHT * past;
     for (let k = 0; k < features.length; k++) score += (features[k] as number) * (weights[k] as number);
-    return { position, score };
+    return { position, score, features, past };
   });
   scored.sort((a, b) => b.score - a.score || a.position - b.position);
+  const first = scored[0];
+  if (first === undefined) return [];
+  const scores = scored.map(({ score }) => score);
+  const inputs = confidenceInputs({ ...question, coverage }, { scores, first: first.features });
+  const certainty = Math.max(first.past, probability(inputs, confidence));
   const asked = askedWords(parsed.text, matcher.vocabulary);
-  const best = scored[0]?.score ?? 0;
   return scored.slice(0, count).map(({ position, score }) => ({
     tool: tools[position] as Tool,
-    score: 1 / (1 + Math.exp(-score)),
-    // From the raw sums: the sigmoid above maps all good results to nearly 1.
-    relevance: best > 0 ? Math.max(0, score / best) : score === best ? 1 : 0,
+    score: certainty * Math.exp(score - first.score),
+    // From the raw sums, which fall more slowly than probabilities.
+    relevance: first.score > 0 ? Math.max(0, score / first.score) : score === first.score ? 1 : 0,
+    ...(certainty < WEAK_SCORE ? { weak: true as const } : {}),
     why: reasonsFor(asked, matcher.profile(position)),
   }));
+}
+
+/** Probability relative to the best result below which results are unrelated to it. */
+const TAIL_SHARE = 0.002;
+
+/** Returns the results up to where their scores fall off. */
+export function withoutTail<Hit extends { readonly score: number }>(hits: readonly Hit[]): readonly Hit[] {
+  const least = TAIL_SHARE * (hits[0]?.score ?? 0);
+  const end = hits.findIndex(({ score }) => score < least);
+  return end < 0 ? hits : hits.slice(0, end);
 }
 
 /** Maps usage scores to tool positions; tools that no longer exist are ignored. */

@@ -56,7 +56,10 @@ export const search: CliCommand = {
       output.answer({ ...document, ...unreached }, () =>
         results.length === 0
           ? 'No matching tools.'
-          : results.map((each) => resultLines(each, output, verbose).join('\n')).join('\n\n'),
+          : [
+              ...(results[0]?.result.weak === true ? ['Nothing fits well. The nearest:'] : []),
+              ...results.map((each) => resultLines(each, output, verbose).join('\n')),
+            ].join('\n\n'),
       );
       if (weaker > 0 && !output.json) {
         const what = weaker === 1 ? '1 weaker match is' : `${weaker} weaker matches are`;
