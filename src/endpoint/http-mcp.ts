@@ -41,7 +41,7 @@ const MAX_ATTEMPTS = 4;
 /** Balancers check readiness within this time. */
 const DRAIN_MS = 2_000;
 /** Calls that take longer have the time of the close. */
-const DRAIN_LIMIT_MS = 5_000;
+const DRAIN_LIMIT_MS = 10_000;
 const DRAIN_LOOK_MS = 50;
 /** The addresses of results that were too long for a model. */
 export const OUTPUT_PREFIX = 'plugboard://output/';
