@@ -91,6 +91,11 @@ export class HostManagement {
     return this.#core.config.settings.history !== false;
   }
 
+  /** True while a call of this host goes on in the background. */
+  get isBusy(): boolean {
+    return this.#core.calls.isBusy;
+  }
+
   /** Returns a call that is recorded and has not ended. */
   runningCall(id: string): Call | undefined {
     return this.#core.calls.running.items().find((call) => call.id === id);

@@ -279,15 +279,6 @@ export class Host {
   }
 
   /**
-   * True while a call of this host goes on in the background.
-   *
-   * @internal
-   */
-  get isBusy(): boolean {
-    return this.#core.calls.isBusy;
-  }
-
-  /**
    * Returns functions for tools with your own schemas: arguments and structured content have exact types and are
    * validated. The result is that of `call()`. A missing tool is an error when it is called.
    *

@@ -55,6 +55,7 @@ describe('the JSON Schemas that ship', () => {
           'tools',
           'maxOutputTokens',
           'maxConcurrentCalls',
+          'backgroundAfter',
         ],
         ...['alwaysLoad', 'lifecycle', 'shared', 'sandbox', 'pins', 'directStart', 'npxCheckMs'],
         ...['installScripts', 'minAge'],

@@ -65,7 +65,7 @@ export function modern(
   capabilities: Record<string, unknown> = {},
   headers: Record<string, string> = {},
 ): Promise<Bare> {
-  const name = params['name'] ?? params['uri'];
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   const envelope = {
     [`${META}protocolVersion`]: '2026-07-28',
     [`${META}clientInfo`]: { name: 'bare', version: '1' },

@@ -52,6 +52,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   token: { hostile: [['list'], ['add', 'agent']] },
   profile: { hostile: [['list'], ['try', 'none', 'evil__x']] },
   audit: { hostile: [[]] },
+  tasks: { hostile: [[]] },
   results: { hostile: [[]] },
   cost: { hostile: [[]] },
   chat: { hostile: [['-p', 'hello', '--yes']] },

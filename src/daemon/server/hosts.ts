@@ -130,7 +130,7 @@ export class SharedHost implements ProcessOwner {
 
   /** A call in the background uses the host like a session. */
   #tasksChanged(host: Host): void {
-    if (host.isBusy) this.#releaseTasks ??= this.hold();
+    if (host.management.isBusy) this.#releaseTasks ??= this.hold();
     else {
       this.#releaseTasks?.();
       this.#releaseTasks = undefined;
@@ -220,7 +220,7 @@ export class SharedHosts {
 
   /** True while a call goes on in the background. */
   get isBusy(): boolean {
-    return this.all().some(({ host }) => host.isBusy);
+    return this.all().some(({ host }) => host.management.isBusy);
   }
 
   /**
