@@ -37,6 +37,8 @@ export class Work extends Cancellation {
   /** Undefined while a modern client is between two rounds. */
   exchange: Exchange | undefined;
   ask: Ask;
+  /** Names the state from which another process can continue a modern request, if there is one. */
+  continuation: string | undefined;
   /** Why the request cannot be answered, whatever the result of the work. */
   failure: RpcFailure | undefined;
   #isStopped = false;

@@ -422,7 +422,7 @@ export class HostSession {
     options: CallOptions = {},
   ): Promise<ShapedResult<T>> {
     if (this.#isEnded) return Promise.reject(this.#ended());
-    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task } = options;
+    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, onProgram } = options;
     const {
       media,
       mediaLimits,
@@ -451,6 +451,7 @@ export class HostSession {
       handedOn:
         meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
       task,
+      onProgram,
       media,
       mediaLimits,
       viaCallTool,

@@ -418,6 +418,8 @@ export class ProgramRun implements ThreadListener {
   }
 
   async #answered(ask: Ask, answer: VmAnswer): Promise<void> {
+    // The calls of a program that was stopped fail with it; that is not their answer.
+    if (this.#isSettled) return;
     await this.#record.note({ kind: 'answer', ...answer });
     ask.answer = answer;
   }
@@ -501,10 +503,11 @@ export class ProgramRun implements ThreadListener {
   #fail(error: unknown): void {
     if (this.#isSettled) return;
     const wasBusy = this.#isBusy || this.#isFreezing;
+    // One that waits for a person is kept for its client, and one that a closing host ends for the next process.
+    const isKept = this.#record.isSaved && (this.#isWaiting || this.#host.context.closing.aborted);
     this.#end(wasBusy);
     const failed = (): void => this.#reject(error);
-    // A host that closes leaves a durable program to the next process.
-    if (this.#host.context.closing.aborted) void this.#record.release().then(failed, failed);
+    if (isKept) void this.#record.release().then(failed, failed);
     else void this.#leave().then(failed, failed);
   }
 

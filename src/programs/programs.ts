@@ -103,6 +103,7 @@ export class Programs {
       call.decision = 'each call is approved by itself';
       const { resume } = call.arguments;
       call.program = typeof resume === 'string' && isProgramId(resume) ? resume : programId();
+      call.onProgram?.(call.program);
       return handle(call);
     };
   }
