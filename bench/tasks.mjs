@@ -3,7 +3,8 @@
  * checked by its end state: tokens of definitions, arguments and results, before and after. The tasks are data, in tasks/.
  *
  * Before: every definition is listed, results are read whole, and data is written out in arguments. After: tools are found
- * by search, long results are stored, parts are selected, and data is passed on by reference.
+ * by search, long results are stored, parts are selected, and data is passed on by reference. Program: one program makes
+ * the calls (code mode), after one that searches for tools whose signatures the description of `run` does not have.
  *
  *   node bench/tasks.mjs [id…]
  */
@@ -25,6 +26,7 @@ import { loadTokenCounter } from '../dist/catalog/token-counter.js';
 import { createHost } from '../dist/index.js';
 import { parseSelect } from '../dist/lib/jmespath/jmespath-select.js';
 import { record } from './records.mjs';
+import { programOf, searchProgram } from './tasks-programs.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MODULES = join(ROOT, '.cache', 'real-servers', 'node_modules');
@@ -43,18 +45,41 @@ const tasks = readdirSync(TASKS)
 const count = await loadTokenCounter();
 const written = (value) => count(typeof value === 'string' ? value : JSON.stringify(value));
 
+/** Tokens of one task; `sent`: every turn of a model sends the definitions and all turns before it again. */
+class Cost {
+  constructor(id, definitions) {
+    Object.assign(this, { id, definitions, arguments: 0, results: 0, sent: 0 });
+  }
+
+  turn(argumentTokens, resultTokens) {
+    this.sent += this.definitions + this.arguments + this.results;
+    this.arguments += argumentTokens;
+    this.results += resultTokens;
+  }
+
+  /** With the turn that answers. */
+  ended() {
+    this.turn(0, 0);
+    return { ...this };
+  }
+}
+
 const before = await runAll('before');
 const after = await runAll('after');
-console.log('| tasks | | definitions | arguments | results | all |\n|---|---|---|---|---|---|');
+const program = await runAll('program');
+console.log(
+  '| tasks | | definitions | arguments | results | all | sent over all turns |\n|---|---|---|---|---|---|---|',
+);
 for (const [name, runs] of [
   ['before', before],
   ['after', after],
+  ['program', program],
 ]) {
   const sum = (key) => runs.reduce((total, run) => total + run[key], 0);
   const all = sum('definitions') + sum('arguments') + sum('results');
   const done = runs.filter(({ failure }) => failure === undefined).length;
   console.log(
-    `| ${done} of ${runs.length} | ${name} | ${sum('definitions')} | ${sum('arguments')} | ${sum('results')} | ${all} |`,
+    `| ${done} of ${runs.length} | ${name} | ${sum('definitions')} | ${sum('arguments')} | ${sum('results')} | ${all} | ${sum('sent')} |`,
   );
 }
 const total = (runs) => runs.reduce((sum, run) => sum + run.definitions + run.arguments + run.results, 0);
@@ -67,7 +92,24 @@ record({
   ratio: total(after) / total(before),
   base: 'before',
 });
-for (const { id, failure } of [...before, ...after]
+for (const [name, base] of [
+  ['before', before],
+  ['after', after],
+]) {
+  const ratio = total(program) / total(base);
+  const sent = (runs) => runs.reduce((sum, run) => sum + run.sent, 0);
+  const percent = (share) => `${(share * 100).toFixed(1)} %`;
+  console.log(`program: ${percent(ratio)} of ${name}; over all turns ${percent(sent(program) / sent(base))}`);
+  record({
+    measure: `tokens of ${tasks.length} tasks`,
+    name: `program, of ${name}`,
+    value: total(program),
+    unit: 'tokens',
+    ratio,
+    base: name,
+  });
+}
+for (const { id, failure } of [...before, ...after, ...program]
   .filter((run) => run.failure !== undefined)
   .slice(0, MAX_SHOWN_FAILURES))
   console.log(`${id}: ${failure}`);
@@ -102,7 +144,8 @@ function openHost(folder, mode) {
     configuration: false,
     watch: false,
     approve: () => 'allow',
-    toolSearch: mode === 'after',
+    toolSearch: mode !== 'before',
+    codeMode: mode === 'program',
     servers: {
       files: server('@modelcontextprotocol/server-filesystem', [work]),
       memory: server('@modelcontextprotocol/server-memory', [], {
@@ -122,7 +165,8 @@ async function runTask(host, task, mode, folder) {
     writeFileSync(join(root, path), contentOf(made, task.id));
   }
   const session = host.session({ approve: () => 'allow' });
-  const cost = { id: task.id, definitions: written(definitionsIn(session)), arguments: 0, results: 0 };
+  const cost = new Cost(task.id, written(definitionsIn(session)));
+  if (mode === 'program') return runProgram(session, task, { root, folder, cost });
   const saved = new Map();
   const searched = new Set();
   try {
@@ -130,16 +174,15 @@ async function runTask(host, task, mode, folder) {
       if (mode === 'after' && !searched.has(step.search)) {
         searched.add(step.search);
         const { content } = await session.call('tool_search', { query: step.search, limit: FOUND });
-        cost.arguments += written({ query: step.search, limit: FOUND });
-        cost.results += written(content[0].text);
+        cost.turn(written({ query: step.search, limit: FOUND }), written(content[0].text));
       }
       const args = filled(JSON.parse(replaced(JSON.stringify(step.arguments), task.id, root)), saved, mode);
       const select = mode === 'after' ? step.select : undefined;
       const call = { name: step.tool, arguments: args, ...(select === undefined ? {} : { select }) };
-      cost.arguments += written(mode === 'after' ? call : args);
+      const argumentTokens = written(mode === 'after' ? call : args);
       const result = await session.call(step.tool, args, { select });
       const text = textOf(result);
-      cost.results += written(text);
+      cost.turn(argumentTokens, written(text));
       if (result.isError) throw new Error(text.slice(0, 200));
       if (step.as !== undefined)
         saved.set(step.as, {
@@ -150,9 +193,31 @@ async function runTask(host, task, mode, folder) {
         });
     }
     for (const check of task.checks) verify(check, task, root, folder);
-    return cost;
+    return cost.ended();
   } catch (error) {
-    return { ...cost, failure: error.message };
+    return { ...cost.ended(), failure: error.message };
+  } finally {
+    session.end();
+  }
+}
+
+/** Runs the reference program of a task. */
+async function runProgram(session, task, { root, folder, cost }) {
+  const run = async (code) => {
+    const result = await session.call('run', { code });
+    const text = textOf(result);
+    cost.turn(written({ code }), written(text));
+    if (result.isError) throw new Error(text.slice(0, 300));
+  };
+  try {
+    const { description } = session.tools().find(({ name }) => name === 'run');
+    const search = searchProgram(task, description, FOUND);
+    if (search !== undefined) await run(search);
+    await run(programOf(task, (text) => replaced(text, task.id, root)));
+    for (const check of task.checks) verify(check, task, root, folder);
+    return cost.ended();
+  } catch (error) {
+    return { ...cost.ended(), failure: error.message };
   } finally {
     session.end();
   }

@@ -191,6 +191,8 @@ export class ProgramRun implements ThreadListener {
         this.#paused(message.frozen).catch((error: unknown) => this.#fail(error));
         return;
       case 'failed':
+        // The thread has dropped the program, and can run another one; after a crash, it is not used again.
+        this.#isBusy = message.failure === 'crashed';
         this.#fail(this.#failure(message));
         return;
       default:
@@ -517,8 +519,11 @@ export class ProgramRun implements ThreadListener {
     this.#stopWatch();
     this.#stopWall();
     for (const stop of this.#unsubscribe.splice(0)) stop();
-    if (isThreadBusy) void this.#thread.terminate();
-    else this.#threads.give(this.#thread);
+    if (isThreadBusy) {
+      void this.#thread.terminate();
+      // The next program does not wait for a thread to start.
+      this.#threads.warm(this.#options.limits.memoryBytes);
+    } else this.#threads.give(this.#thread);
   }
 
   async #leave(): Promise<void> {
