@@ -10,6 +10,7 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { programLine } from '../dist/catalog/run-tool-definition.js';
@@ -20,6 +21,7 @@ import { record } from './records.mjs';
 
 const ROUNDS = 15;
 const CALLS = 200;
+const MODEL_MS = 1_500;
 const ANSWER_TOKENS = 500;
 const MIN_COMPOSED_CHARS = 12;
 const CPU_MS = 300;
@@ -56,6 +58,9 @@ async function overheads() {
     const host = await openHost(true);
     await host.ready();
     await host.call('mcp__demo__add', { a: 1, b: 2 });
+    host.tools();
+    // The time that a model needs to write a program.
+    await pause(MODEL_MS);
     firsts.push(await timed(() => host.call('run', { code: 'return 1' })));
     nexts.push(await timed(() => host.call('run', { code: 'return 1' })));
     const outside = await timed(async () => {

@@ -100,7 +100,9 @@ export class HostSession {
     kept.form ??= this.#core.definitionsFor(this.#session);
     const listed = kept.form === 'compact' ? this.#core.compact.list(tools) : tools;
     const run = this.#runTool();
-    return run === undefined ? listed : [run, ...listed];
+    if (run === undefined) return listed;
+    this.#core.calls.expectPrograms(this.#core.codeModeFor(this.#session) ?? {});
+    return [run, ...listed];
   }
 
   /** Returns the tool that runs programs, with signatures of the tools that this session may use. */

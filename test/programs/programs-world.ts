@@ -21,7 +21,7 @@ export interface ProgramWorld {
   readonly home: string;
 }
 
-/** Opens a host with one server, `demo`, whose calls need no approval unless `entry` says so. */
+/** Opens a host with one server, `demo`, whose calls need no approval without `entry`. */
 export async function programWorld(
   options: Partial<HostOptions> & { readonly entry?: object } = {},
 ): Promise<ProgramWorld> {
