@@ -28,7 +28,7 @@ const REPLACED = {
   'lib/system-locks.ts': 'system-locks.ts',
 };
 const LEFT_OUT =
-  /^(?:transport\/(?:stdio-transport|reaper|plan-launch|package-starts|locked-start|sandbox-bwrap|helper-place|attached-transport)|host\/(?:daemon-servers|host-cost)|programs\/programs|daemon\/.*|policy\/proxy-tunnel)\.ts$/;
+  /^(?:transport\/(?:stdio-transport|reaper|plan-launch|package-starts|locked-start|sandbox-bwrap|helper-place|attached-transport)|host\/(?:daemon-servers|host-cost)|programs\/program-runner|daemon\/.*|policy\/proxy-tunnel)\.ts$/;
 
 const withoutNode = {
   name: 'without-node',

@@ -16,7 +16,7 @@ import { maxOutputTokens } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import { type KeptTasks, openKeptTasks } from '../connection/tasks-kept.ts';
 import { LinkedList } from '../lib/linked-list.ts';
-import type { Programs } from '../programs/programs.ts';
+import type { Programs } from '../programs/program-runner.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
 import { mayUse } from './may-use.ts';
@@ -104,7 +104,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     return `${core.idPrefix}c${made}`;
   };
   const loadPrograms = async (): Promise<Programs> => {
-    const { Programs: LoadedPrograms } = await import('../programs/programs.ts');
+    const { Programs: LoadedPrograms } = await import('../programs/program-runner.ts');
     programs ??= new LoadedPrograms({
       context,
       home: core.home,

@@ -17,9 +17,9 @@ import type { FromThread, Frozen, VmAnswer, VmLimits } from './program-messages.
 import { ProgramOutput } from './program-output.ts';
 import { ProgramRecord } from './program-record.ts';
 import { callsText, endedResult, isOutOfMemory, pausedResult, returnedText } from './program-result.ts';
+import type { ProgramsHost } from './program-runner.ts';
 import type { ProgramThread, ProgramThreads, ThreadListener } from './program-thread.ts';
 import { describeTool, nameInCalls, searchTools, serversOf } from './program-tools.ts';
-import type { ProgramsHost } from './programs.ts';
 
 /** Time that the thread has to stop a program by itself. */
 const STOP_MS = 80;
