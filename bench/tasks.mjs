@@ -4,7 +4,8 @@
  * after. The tasks are data, in tasks/; tasks/world.mjs has the servers and the checks.
  *
  * Before: every definition is listed, results are read whole, and data is written out in arguments. After: tools are found
- * by search, long results are stored, parts are selected, and data is passed on by reference.
+ * by search, long results are stored, parts are selected, and data is passed on by reference. Program: one program makes
+ * the calls (code mode), after one that searches for tools whose signatures the description of `run` does not have.
  *
  *   node bench/tasks.mjs [id…]
  */
@@ -13,6 +14,7 @@ import { loadTokenCounter } from '../dist/catalog/token-counter.js';
 import { parseSelect } from '../dist/lib/jmespath/jmespath-select.js';
 import { record } from './records.mjs';
 import { inPlace, loadTasks, openTaskWorld, prepareTask, verifyTask } from './tasks/world.mjs';
+import { programOf, searchProgram } from './tasks-programs.mjs';
 
 /** A session of an agent has a smaller limit than the default, which is for single results. */
 const LIMIT_AFTER = 1_000;
@@ -26,17 +28,40 @@ const written = (value) => count(typeof value === 'string' ? value : JSON.string
 const costOf = (run) => run.definitions + run.arguments + run.results;
 const total = (runs) => runs.reduce((sum, run) => sum + costOf(run), 0);
 
+/** Tokens of one task; `sent`: every turn of a model sends the definitions and all turns before it again. */
+class Cost {
+  constructor(id, definitions) {
+    Object.assign(this, { id, definitions, arguments: 0, results: 0, sent: 0 });
+  }
+
+  turn(argumentTokens, resultTokens) {
+    this.sent += costOf(this);
+    this.arguments += argumentTokens;
+    this.results += resultTokens;
+  }
+
+  /** With the turn that answers. */
+  ended(failure) {
+    this.turn(0, 0);
+    return failure === undefined ? { ...this } : { ...this, failure };
+  }
+}
+
 const before = await runAll('before');
 const after = await runAll('after');
-console.log('| tasks | | definitions | arguments | results | all |\n|---|---|---|---|---|---|');
+const program = await runAll('program');
+console.log(
+  '| tasks | | definitions | arguments | results | all | sent over all turns |\n|---|---|---|---|---|---|---|',
+);
 for (const [name, runs] of [
   ['before', before],
   ['after', after],
+  ['program', program],
 ]) {
   const sum = (key) => runs.reduce((whole, run) => whole + run[key], 0);
   const done = runs.filter(({ failure }) => failure === undefined).length;
   console.log(
-    `| ${done} of ${runs.length} | ${name} | ${sum('definitions')} | ${sum('arguments')} | ${sum('results')} | ${total(runs)} |`,
+    `| ${done} of ${runs.length} | ${name} | ${sum('definitions')} | ${sum('arguments')} | ${sum('results')} | ${total(runs)} | ${sum('sent')} |`,
   );
 }
 const shares = after.map((run, at) => costOf(run) / costOf(before[at])).sort((a, b) => a - b);
@@ -51,7 +76,23 @@ record({
   ratio: total(after) / total(before),
   base: 'before',
 });
-const failed = [...before, ...after].filter((run) => run.failure !== undefined);
+for (const [name, base] of [
+  ['before', before],
+  ['after', after],
+]) {
+  const ratio = total(program) / total(base);
+  const sent = (runs) => runs.reduce((sum, run) => sum + run.sent, 0);
+  console.log(`program: ${percent(ratio)} of ${name}; over all turns ${percent(sent(program) / sent(base))}`);
+  record({
+    measure: `tokens of ${tasks.length} tasks`,
+    name: `program, of ${name}`,
+    value: total(program),
+    unit: 'tokens',
+    ratio,
+    base: name,
+  });
+}
+const failed = [...before, ...after, ...program].filter((run) => run.failure !== undefined);
 for (const { id, failure } of failed.slice(0, MAX_SHOWN_FAILURES)) console.log(`${id}: ${failure}`);
 if (failed.length > 0) process.exitCode = 1;
 
@@ -61,7 +102,7 @@ function percent(share) {
 
 async function runAll(mode) {
   const world = await openTaskWorld(
-    { toolSearch: mode === 'after' },
+    { toolSearch: mode !== 'before', codeMode: mode === 'program' },
     { maxOutputTokens: mode === 'after' ? LIMIT_AFTER : UNLIMITED },
   );
   try {
@@ -76,7 +117,8 @@ async function runAll(mode) {
 async function runTask(task, mode, world) {
   await prepareTask(task, world);
   const session = world.host.session({ approve: () => 'allow' });
-  const cost = { id: task.id, definitions: written(definitionsIn(session)), arguments: 0, results: 0 };
+  const cost = new Cost(task.id, written(definitionsIn(session)));
+  if (mode === 'program') return runProgram(session, task, world, cost);
   const saved = new Map();
   const known = new Set();
   try {
@@ -84,18 +126,17 @@ async function runTask(task, mode, world) {
       if (mode === 'after' && !known.has(step.tool)) {
         const query = { query: step.search, limit: FOUND };
         const { content } = await session.call('tool_search', query);
-        cost.arguments += written(query);
-        cost.results += written(content[0].text);
+        cost.turn(written(query), written(content[0].text));
         for (const name of foundIn(content[0].text)) known.add(name);
         if (!known.has(step.tool)) throw new Error(`"${step.search}" does not find ${step.tool}`);
       }
       const args = filled(JSON.parse(inPlace(JSON.stringify(step.arguments), task, world)), saved, mode);
       const select = mode === 'after' ? step.select : undefined;
       const call = { name: step.tool, arguments: args, ...(select === undefined ? {} : { select }) };
-      cost.arguments += written(mode === 'after' ? call : args);
+      const argumentTokens = written(mode === 'after' ? call : args);
       const result = await session.call(step.tool, args, { select });
       const text = textOf(result);
-      cost.results += written(text);
+      cost.turn(argumentTokens, written(text));
       if (result.isError) throw new Error(`${step.tool}: ${text.slice(0, 300)}`);
       if (step.as !== undefined)
         saved.set(step.as, {
@@ -106,9 +147,31 @@ async function runTask(task, mode, world) {
         });
     }
     await verifyTask(task, world);
-    return cost;
+    return cost.ended();
   } catch (error) {
-    return { ...cost, failure: `${mode}: ${error.message}` };
+    return cost.ended(`${mode}: ${error.message}`);
+  } finally {
+    session.end();
+  }
+}
+
+/** Runs the reference program of a task. */
+async function runProgram(session, task, world, cost) {
+  const run = async (code) => {
+    const result = await session.call('run', { code });
+    const text = textOf(result);
+    cost.turn(written({ code }), written(text));
+    if (result.isError) throw new Error(text.slice(0, 300));
+  };
+  try {
+    const { description } = session.tools().find(({ name }) => name === 'run');
+    const search = searchProgram(task, description, FOUND);
+    if (search !== undefined) await run(search);
+    await run(programOf(task, (text) => inPlace(text, task, world)));
+    await verifyTask(task, world);
+    return cost.ended();
+  } catch (error) {
+    return cost.ended(`program: ${error.message}`);
   } finally {
     session.end();
   }

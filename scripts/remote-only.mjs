@@ -29,7 +29,7 @@ const REPLACED = {
   'endpoint/listen-http.ts': 'listen-http.ts',
 };
 const LEFT_OUT =
-  /^(?:transport\/(?:stdio-transport|reaper|plan-launch|package-starts|locked-start|sandbox-bwrap|helper-place|attached-transport)|host\/(?:daemon-servers|host-cost)|programs\/programs|daemon\/.*|policy\/proxy-tunnel)\.ts$/;
+  /^(?:transport\/(?:stdio-transport|reaper|plan-launch|package-starts|locked-start|sandbox-bwrap|helper-place|attached-transport)|host\/(?:daemon-servers|host-cost)|programs\/program-runner|daemon\/.*|policy\/proxy-tunnel)\.ts$/;
 
 export const withoutNode = {
   name: 'without-node',

@@ -87,6 +87,8 @@ export interface CallOptions extends Cancellable {
   readonly onMismatch?: ((problems: readonly string[]) => void) | undefined;
   /** Fields that the client of this call sent with its request, to be forwarded. */
   readonly handedOn?: HandedOn | undefined;
+  /** @internal Called with the id of the program that a call of `run` starts or continues. */
+  readonly onProgram?: ((id: string) => void) | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
   readonly task?: TaskRequest | undefined;
   /** @internal Set if the call may go on without its caller, as a task that is stored. */

@@ -23,6 +23,7 @@ const KNOWN: Readonly<Record<keyof CallOptions, true>> = {
   readOnly: true,
   onMismatch: true,
   handedOn: true,
+  onProgram: true,
   task: true,
   becomes: true,
   background: true,

@@ -1,6 +1,6 @@
 /**
  * Pipeline stages for programs (CAL-9): `runPrograms` answers the tool `run` for sessions with code mode, and
- * `beforeSend` tells a program that one of its calls is about to leave.
+ * `beforeSend` notifies a program right before one of its calls leaves.
  */
 
 import { RUN } from '../catalog/run-tool-definition.ts';

@@ -67,6 +67,8 @@ export interface ClientHandler {
   watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe>;
   /** Reports states of a task; throws if this client does not support tasks, or does not own this one. */
   watchTask?(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe;
+  /** Returns the params that continue a request of another process; undefined if it cannot be continued. */
+  continued?(method: string, params: Params, continuation: string): Params | undefined;
   /** Called when a legacy client sets its log level. */
   wantsLog?(level: LogLevel): void;
   /** The state that its session has accumulated, for a record; it only grows, and `size` changes with it. */

@@ -473,9 +473,13 @@ export class ClientConnection {
     const { requestState, inputResponses } = request.params;
     const params = withoutAnswers(request.params);
     const first = { row, client, method, params };
+    const continuation = suspended.continuationOf(requestState);
+    // Its questions are asked again: an approval is for the process that asked.
+    const continued =
+      continuation === undefined ? undefined : this.#clientHandler.continued?.(method, params, continuation);
     const rounds =
-      requestState === undefined
-        ? this.#begin(id, first, clientInfo, exchange)
+      requestState === undefined || continued !== undefined
+        ? this.#begin(id, { ...first, params: continued ?? params }, clientInfo, exchange)
         : suspended.take(requestState, this.principal, printOf(method, params), inputResponses, (lost) =>
             this.#begin(id, first, clientInfo, exchange, lost),
           );

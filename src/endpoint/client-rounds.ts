@@ -197,6 +197,16 @@ export function printOf(method: string, { name, uri, arguments: args }: Params):
   return canonicalJson({ method, name: name ?? null, uri: uri ?? null, arguments: args ?? null });
 }
 
+/** Creates an unguessable state for an owner; it may contain the continuation of its request. */
+type IssueState = (owner: string, continuation: string | undefined) => string;
+
+const CONTINUATION_MARK = '.';
+
+/** Returns a state with a continuation, for processes that do not know the state. */
+export function stateWith(state: string, continuation: string | undefined): string {
+  return continuation === undefined ? state : `${state}${CONTINUATION_MARK}${continuation}`;
+}
+
 /** Requests between two rounds, each under a secret that only its client received. */
 export class SuspendedRequests {
   readonly #clock: Clock;
@@ -204,10 +214,9 @@ export class SuspendedRequests {
   /** Answered rounds, for a client that did not receive the response and sends its answers again. */
   readonly #taken = new Map<string, SuspendedRequest>();
 
-  readonly #issue: (owner: string) => string;
+  readonly #issue: IssueState;
 
-  /** `issue`: creates an unguessable state for an owner. */
-  constructor(clock: Clock, issue: (owner: string) => string = () => crypto.randomUUID()) {
+  constructor(clock: Clock, issue: IssueState = () => crypto.randomUUID()) {
     this.#clock = clock;
     this.#issue = issue;
   }
@@ -215,6 +224,13 @@ export class SuspendedRequests {
   /** The number of requests that wait. */
   get size(): number {
     return this.#suspended.size;
+  }
+
+  /** Returns the continuation in a state of another process; undefined if this one knows the state, or there is none. */
+  continuationOf(state: unknown): string | undefined {
+    if (typeof state !== 'string' || this.#suspended.has(state) || this.#taken.has(state)) return undefined;
+    const at = state.indexOf(CONTINUATION_MARK);
+    return at < 0 ? undefined : state.slice(at + 1);
   }
 
   put(rounds: Rounds, owner: string, print: string): string {
@@ -233,7 +249,7 @@ export class SuspendedRequests {
       rounds.work.cancel(full);
       throw full;
     }
-    const state = this.#issue(owner);
+    const state = this.#issue(owner, rounds.work.continuation);
     const stopTimer = this.#clock.after(HOLD_MS, () => {
       this.#suspended.delete(state);
       rounds.work.cancel(new PlugboardError('TIMEOUT', 'The client did not come back with its answers'));

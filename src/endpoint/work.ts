@@ -46,6 +46,8 @@ export class Work extends Cancellation {
   /** Those of the client's latest HTTP request for this work. */
   headers: IncomingHttpHeaders | undefined;
   caller: Caller | undefined;
+  /** Names the state from which another process can continue a modern request, if there is one. */
+  continuation: string | undefined;
   /** Why the request cannot be answered, whatever the result of the work. */
   failure: RpcFailure | undefined;
   #isStopped = false;

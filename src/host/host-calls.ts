@@ -13,22 +13,27 @@ import { createPipeline } from '../call/pipeline.ts';
 import { ResultStore } from '../call/result-store.ts';
 import type { Session } from '../call/session.ts';
 import type { Telemetry } from '../call/telemetry.ts';
-import { isRemote } from '../config/entry.ts';
+import { type CodeModeSettings, isRemote } from '../config/entry.ts';
 import { maxOutputTokens } from '../config/limits.ts';
 import type { Connection } from '../connection/connection.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { LinkedList } from '../lib/linked-list.ts';
 import { quickHash } from '../lib/quick-hash.ts';
-import type { Programs } from '../programs/programs.ts';
+import type { Programs } from '../programs/program-runner.ts';
 import type { RunningTasks } from '../tasks/running-tasks.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 import type { HostCore } from './host-core.ts';
 import { createResourceAccess } from './host-resource-tools.ts';
 import { mayUse } from './may-use.ts';
 
+/** Commands that list tools have ended by then, and models have not answered. */
+const WARM_MS = 200;
+
 export interface HostCalls extends CallContext {
   readonly pipeline: Handler;
   nextId(): string;
+  /** Prepares for the first program, soon after a model was given `run`. */
+  expectPrograms(settings: CodeModeSettings): void;
   /** Collects the results of tasks that an earlier host with this home started and did not finish. */
   collectTasks(): void;
   /** Continues a task that no process runs, if this host has its server. */
@@ -47,6 +52,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
   let collecting: Promise<void> = Promise.resolve();
   let checker: Promise<ArgumentChecker> | undefined;
   let programs: Programs | undefined;
+  let isExpected = false;
   let selecting: ReturnType<CallContext['select']> | undefined;
   const files = outputFiles(core);
   const context: CallContext = {
@@ -65,18 +71,7 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     tasks,
     results: new ResultStore(files, core.clock),
     codeMode: (session) => core.codeModeFor(session),
-    async programs() {
-      const { Programs } = await import('../programs/programs.ts');
-      programs ??= new Programs({
-        context,
-        home: core.home,
-        pipeline,
-        nextId,
-        on: (event, listener) => core.events.on(event, listener),
-        approveOwn: (session, action) => core.approvals.approveOwn(session, action),
-      });
-      return programs.handle;
-    },
+    programs: async () => (await loadPrograms()).handle,
     select() {
       selecting ??= import('../lib/jmespath/jmespath-select.ts').then(({ parseSelect }) => parseSelect);
       return selecting;
@@ -122,6 +117,18 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     made += 1;
     return `${core.idPrefix}c${made}`;
   };
+  const loadPrograms = async (): Promise<Programs> => {
+    const { Programs: LoadedPrograms } = await import('../programs/program-runner.ts');
+    programs ??= new LoadedPrograms({
+      context,
+      home: core.home,
+      pipeline,
+      nextId,
+      on: (event, listener) => core.events.on(event, listener),
+      approveOwn: (session, action) => core.approvals.approveOwn(session, action),
+    });
+    return programs;
+  };
   const collectAll = async (): Promise<void> => {
     if (closing.aborted || !tasks.mayExist) return;
     const { table } = await tasks.running();
@@ -131,6 +138,18 @@ export function createHostCalls(core: HostCore, telemetry: Telemetry | undefined
     ...context,
     pipeline,
     nextId,
+    expectPrograms(settings) {
+      if (isExpected) return;
+      isExpected = true;
+      core.clock.after(WARM_MS, () => {
+        // A failure is reported to the program that needs it.
+        if (!closing.aborted)
+          loadPrograms().then(
+            (loaded) => loaded.warm(settings),
+            () => {},
+          );
+      });
+    },
     collectTasks() {
       collecting = collectAll().catch((error: unknown) => {
         core.log(undefined, 'warning', `Tasks of an earlier host: ${String(error)}`);

@@ -108,7 +108,9 @@ export class HostSession {
     kept.form ??= this.#core.definitionsFor(this.#session);
     const listed = kept.form === 'compact' ? this.#core.compact.list(tools) : tools;
     const run = this.#runTool();
-    return run === undefined ? listed : [run, ...listed];
+    if (run === undefined) return listed;
+    this.#core.calls.expectPrograms(this.#core.codeModeFor(this.#session) ?? {});
+    return [run, ...listed];
   }
 
   /** Returns the tool that runs programs, with signatures of the tools that this session may use. */
@@ -471,7 +473,7 @@ export class HostSession {
   ): Promise<ShapedResult<T> | BackgroundTask> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     if (options.background === true) return this.#callInBackground(name, args, options);
-    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, becomes } = options;
+    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, becomes, onProgram } = options;
     const {
       media,
       mediaLimits,
@@ -501,6 +503,7 @@ export class HostSession {
         meta === undefined ? handedOn : { ...handedOn, meta: passedMeta({ ...handedOn?.meta, ...meta }) },
       task,
       becomes,
+      onProgram,
       media,
       mediaLimits,
       viaCallTool,

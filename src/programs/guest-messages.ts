@@ -19,7 +19,7 @@ export type GuestMessage =
   | { readonly type: 'store'; readonly key: string; readonly json: string | undefined }
   | { readonly type: 'end'; readonly end: ProgramEnd };
 
-/** Returns undefined for a message that no program of ours sends. */
+/** Returns undefined for a message that our sandbox does not send. */
 export function parseGuestMessage(text: string): GuestMessage | undefined {
   const message = parseRecord(text);
   if (message === undefined) return undefined;

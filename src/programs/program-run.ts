@@ -17,9 +17,9 @@ import type { FromThread, Frozen, VmAnswer, VmLimits } from './program-messages.
 import { ProgramOutput } from './program-output.ts';
 import { ProgramRecord } from './program-record.ts';
 import { callsText, endedResult, isOutOfMemory, pausedResult, returnedText } from './program-result.ts';
+import type { ProgramsHost } from './program-runner.ts';
 import type { ProgramThread, ProgramThreads, ThreadListener } from './program-thread.ts';
 import { describeTool, nameInCalls, searchTools, serversOf } from './program-tools.ts';
-import type { ProgramsHost } from './programs.ts';
 
 /** Time that the thread has to stop a program by itself. */
 const STOP_MS = 80;
@@ -191,6 +191,8 @@ export class ProgramRun implements ThreadListener {
         this.#paused(message.frozen).catch((error: unknown) => this.#fail(error));
         return;
       case 'failed':
+        // The thread has dropped the program, and can run another one; after a crash, it is not used again.
+        this.#isBusy = message.failure === 'crashed';
         this.#fail(this.#failure(message));
         return;
       default:
@@ -418,6 +420,8 @@ export class ProgramRun implements ThreadListener {
   }
 
   async #answered(ask: Ask, answer: VmAnswer): Promise<void> {
+    // The calls of a program that was stopped fail with it; that is not their answer.
+    if (this.#isSettled) return;
     await this.#record.note({ kind: 'answer', ...answer });
     ask.answer = answer;
   }
@@ -501,10 +505,11 @@ export class ProgramRun implements ThreadListener {
   #fail(error: unknown): void {
     if (this.#isSettled) return;
     const wasBusy = this.#isBusy || this.#isFreezing;
+    // One that waits for a person is kept for its client, and one that a closing host ends for the next process.
+    const isKept = this.#record.isSaved && (this.#isWaiting || this.#host.context.closing.aborted);
     this.#end(wasBusy);
     const failed = (): void => this.#reject(error);
-    // A host that closes leaves a durable program to the next process.
-    if (this.#host.context.closing.aborted) void this.#record.release().then(failed, failed);
+    if (isKept) void this.#record.release().then(failed, failed);
     else void this.#leave().then(failed, failed);
   }
 
@@ -514,8 +519,11 @@ export class ProgramRun implements ThreadListener {
     this.#stopWatch();
     this.#stopWall();
     for (const stop of this.#unsubscribe.splice(0)) stop();
-    if (isThreadBusy) void this.#thread.terminate();
-    else this.#threads.give(this.#thread);
+    if (isThreadBusy) {
+      void this.#thread.terminate();
+      // The next program does not wait for a thread to start.
+      this.#threads.warm(this.#options.limits.memoryBytes);
+    } else this.#threads.give(this.#thread);
   }
 
   async #leave(): Promise<void> {

@@ -6,6 +6,7 @@ import type { ShapedResult } from '../call/shape.ts';
 import { isCallTool, wrappedCall } from '../catalog/call-tool.ts';
 import { CALL_TOOL_READ, TOOL_SEARCH } from '../catalog/deferral.ts';
 import { RESULT_ID, RESULT_PREFIX } from '../catalog/result-tool-definition.ts';
+import { RUN } from '../catalog/run-tool-definition.ts';
 import { cleanMeta, type HandedOn } from '../connection/handed-on.ts';
 import { type LogLevel, moreVerbose } from '../connection/log-levels.ts';
 import type { Progress } from '../connection/peer.ts';
@@ -186,6 +187,12 @@ export class GatewayClient implements ClientHandler {
     if (wrapped instanceof PlugboardError) return Promise.resolve(refusedWrapped(wrapped));
     const readOnly = requested.name === CALL_TOOL_READ;
     return this.#callNamed({ ...wrapped, readOnly }, params, work, refusedWrapped);
+  }
+
+  /** A program of an ended process goes on here. */
+  continued(method: string, params: Params, continuation: string): Params | undefined {
+    if (method !== 'tools/call' || params['name'] !== RUN) return undefined;
+    return { ...params, arguments: { resume: continuation } };
   }
 
   read(params: Params, work: Work): Promise<Params> {
@@ -436,6 +443,9 @@ export class GatewayClient implements ClientHandler {
         onProgress: passedProgress(params, work, clientConnection),
         handedOn: this.#handedOn(params, work),
         task: task?.request,
+        onProgram: (id: string) => {
+          work.continuation = id;
+        },
         readOnly: call.readOnly,
         select: call.select,
       };

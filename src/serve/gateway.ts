@@ -10,7 +10,7 @@ import type { Implementation } from '../connection/eras.ts';
 import { type Backend, type ClientHandler, closeClients, type ListKind } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
-import { SuspendedRequests } from '../endpoint/client-rounds.ts';
+import { SuspendedRequests, stateWith } from '../endpoint/client-rounds.ts';
 import { OUTPUT_PREFIX } from '../endpoint/http-mcp.ts';
 import type { HandleKind, ReplicaState, Replicas } from '../endpoint/replicas.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
@@ -97,7 +97,11 @@ export class Gateway implements Backend {
     this.#connected = options.connected;
     this.#folder = options.folder;
     this.#replicas = options.replicas;
-    this.suspended = new SuspendedRequests(this.clock, (owner) => this.issueHandle('state', owner));
+    this.suspended = new SuspendedRequests(
+      this.clock,
+      // Replicas find the process of a state; without them, another process can continue a program.
+      (owner, continuation) => this.#replicas?.issue('state', owner) ?? stateWith(randomUUID(), continuation),
+    );
     this.tasks = new GatewayTasks(this.clock);
     this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [

@@ -17,11 +17,11 @@ export interface Survival {
   readonly lost: number;
   /** Lines that were written twice. */
   readonly repeated: number;
-  /** Calls that a program was told to have failed because they were in flight. */
+  /** Calls that were in flight and reported to their program as failed. */
   readonly inFlight: number;
 }
 
-/** Writes in parallel and in a row, with lines that nobody could predict. */
+/** Writes in parallel and in a row, with lines that are different in each run. */
 function program(file: string): string {
   return `
     const file = ${JSON.stringify(file)};

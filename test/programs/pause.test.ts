@@ -1,19 +1,14 @@
 /** Programs that wait: frozen while a person decides, continued by any process, each call made at most once. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Host } from '../../src/index.ts';
 import { until } from '../world/until.ts';
-import { built, programWorld, refusal, SERVER } from './programs-world.ts';
+import { built, frozenIn, programWorld, refusal, SERVER } from './programs-world.ts';
 
 function linesOf(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
-}
-
-function frozenIn(home: string): readonly string[] {
-  const folder = join(home, 'programs');
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.frozen')) : [];
 }
 
 /** A program with randomness before a pause in the middle of parallel calls, which checks itself. */

@@ -1,5 +1,7 @@
 /** Hosts that run programs, as they are built: the thread of a program is a file of dist/. */
 
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Host, HostOptions } from '../../src/index.ts';
@@ -19,7 +21,7 @@ export interface ProgramWorld {
   readonly home: string;
 }
 
-/** Opens a host with one server, `demo`, whose calls need no approval unless `entry` says so. */
+/** Opens a host with one server, `demo`, whose calls need no approval without `entry`. */
 export async function programWorld(
   options: Partial<HostOptions> & { readonly entry?: object } = {},
 ): Promise<ProgramWorld> {
@@ -45,6 +47,12 @@ export async function programWorld(
       return content.map((block) => (block.type === 'text' ? block.text : block.type));
     },
   };
+}
+
+/** Returns the files of frozen programs in a home. */
+export function frozenIn(home: string): readonly string[] {
+  const folder = join(home, 'programs');
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.frozen')) : [];
 }
 
 /** The error of a build: another class than that of the sources. */

@@ -210,7 +210,7 @@ it('CAL-9: neither or both of code and resume are refused', async () => {
   const { host } = await programWorld();
   expect(await refusal(host.call('run', {}))).toEqual({
     code: 'INVALID_ARGUMENTS',
-    message: 'run needs either code or resume',
+    message: 'Give run either code or resume',
     hint: 'Give the program as code, or the id of a paused program as resume.',
   });
   expect((await refusal(host.call('run', { resume: 'p-0000000000000000000000' }))).message).toBe(

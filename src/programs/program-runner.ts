@@ -10,6 +10,7 @@ import type { ShapedResult } from '../call/shape.ts';
 import { telemetry } from '../call/telemetry.ts';
 import { validate } from '../call/validate.ts';
 import { runTool } from '../catalog/run-tool-definition.ts';
+import type { CodeModeSettings } from '../config/entry.ts';
 import type { Home } from '../config/home.ts';
 import type { QuestionEvents, QuestionId } from '../connection/open-questions.ts';
 import { PlugboardError } from '../errors.ts';
@@ -103,8 +104,14 @@ export class Programs {
       call.decision = 'each call is approved by itself';
       const { resume } = call.arguments;
       call.program = typeof resume === 'string' && isProgramId(resume) ? resume : programId();
+      call.onProgram?.(call.program);
       return handle(call);
     };
+  }
+
+  /** Starts a thread and compiles the engine for the first program. */
+  warm(settings: CodeModeSettings): void {
+    this.#host.threads.warm(limitsOf(settings).memoryBytes);
   }
 
   async close(): Promise<void> {
@@ -116,7 +123,7 @@ export class Programs {
     const { session, arguments: args } = call;
     const { code, resume } = args;
     if ((code === undefined) === (resume === undefined))
-      throw new PlugboardError('INVALID_ARGUMENTS', 'run needs either code or resume', {
+      throw new PlugboardError('INVALID_ARGUMENTS', 'Give run either code or resume', {
         hint: 'Give the program as code, or the id of a paused program as resume.',
       });
     // Rules for `plugboard__run` apply; its calls are judged by themselves.
