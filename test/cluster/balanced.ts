@@ -46,7 +46,7 @@ export async function balance(
     file,
     text.replace(/(?<=listen |127\.0\.0\.1:)8080/, balancer === 'nginx' ? `127.0.0.1:${port}` : `${port}`),
   );
-  const own = `pid ${join(world.folder, 'nginx.pid')}; daemon off;`;
+  const own = `pid ${join(world.folder, 'nginx.pid')}; daemon off; master_process off;`;
   if (balancer === 'nginx')
     world.program('nginx', ['-p', world.folder, '-e', 'stderr', '-c', file, '-g', own]);
   else world.program('haproxy', ['-db', '-f', file]);
