@@ -264,6 +264,7 @@ export class Host {
    * @param id - The id of the task.
    * @throws PlugboardError `UNKNOWN_TASK` if there is none, or it has expired.
    * @example
+   * const { id } = await host.call('mcp__reports__build', {}, { background: true });
    * const task = await host.task(id);
    * if (task.status === 'completed') await task.result();
    */
