@@ -96,6 +96,11 @@ export class HostManagement {
     return this.#core.calls.isBusy;
   }
 
+  /** Reads all lists again in the background: another process has read one that differs. */
+  relist(): void {
+    void this.#core.relist();
+  }
+
   /** Returns a call that is recorded and has not ended. */
   runningCall(id: string): Call | undefined {
     return this.#core.calls.running.items().find((call) => call.id === id);

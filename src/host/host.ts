@@ -809,15 +809,6 @@ export class Host {
   }
 
   /**
-   * Reads all lists again in the background: another process has read one that differs.
-   *
-   * @internal
-   */
-  relist(): void {
-    void this.#core.relist();
-  }
-
-  /**
    * Adds a listener for an event; the returned function removes it.
    *
    * @param event - The name of the event.

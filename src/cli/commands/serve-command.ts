@@ -96,7 +96,7 @@ export const serve: CliCommand = {
         async (host, made) => {
           const agent = flags['agent'] === true ? await agentTools(context, host, made, flags) : undefined;
           const tools = agent?.tools ?? [];
-          replica?.onListsChanged(() => host.relist());
+          replica?.onListsChanged(() => host.management.relist());
           try {
             return await (http === undefined
               ? onStdio(context, host, { approvals, profile, tools })
