@@ -4,12 +4,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** By the time that they take on two cores, longest first; each more than 15 s. */
 export const LONGEST: readonly string[] = [
+  'cluster/soak',
   'conformance/client-auth',
   'package',
+  'surfaces/surfaces',
   'cli/real-agents',
   'agents/first-request',
   'conformance/client',
   'docs/snippets',
+  'lock/update',
+  'lock/lock',
+  'cluster/cluster',
+  'policy/rules-agree',
+  'cluster/balanced',
   'attacks/clone',
   'workspace/git',
   'faithful/differential',
