@@ -1,12 +1,13 @@
 /** The parts of a home that replicas share, each as records by name: pins, consent, eras and cached lists. */
 
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { change } from '../config/edit-config.ts';
 import type { Home } from '../config/home.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { isRecord, parseJson, parseRecord } from '../lib/json.ts';
 import { replaceFile, updateFile } from '../lib/locked-file.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import { updatePins } from '../policy/pins-file.ts';
 
 /** A longer record stays in its home. */
@@ -97,7 +98,7 @@ function erasBook(home: Home): Book {
     removes: false,
     read: async () => jsonRecords(parseJson(await textOf(file))),
     async write(changes) {
-      await mkdir(home.cache, { recursive: true, mode: 0o700 });
+      await makeFolder(home.cache, 0o700);
       await updateFile(
         file,
         (text) => {
@@ -124,7 +125,7 @@ function listsBook(name: string, folder: string): Book {
       return new Map(names.flatMap((each, at) => (texts[at] ? [[each, texts[at]]] : [])));
     },
     async write(changes) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder, 0o700);
       for (const [each, text] of changes)
         if (text !== undefined && LIST_FILE.test(each) && basename(each) === each)
           await replaceFile(join(folder, each), text, { mode: CACHE_MODE, durable: false });

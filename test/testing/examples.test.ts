@@ -14,8 +14,10 @@ const source = fileURLToPath(new URL('../../src', import.meta.url));
 const FILES: readonly string[] = [
   'transport/memory-transport.ts',
   'manage/serve-http.ts',
+  'kit/content-media.ts',
   'kit/definitions.ts',
   'kit/define-server.ts',
+  'kit/jwt-verifier.ts',
   'kit/transports.ts',
   ...readdirSync(join(source, 'testing')).map((file) => join('testing', file)),
 ];
@@ -27,9 +29,9 @@ interface Example {
 
 function examplesOf(file: string): Example[] {
   const text = readFileSync(join(source, file), 'utf8');
-  return [...text.matchAll(/@example\n(.*?)\n \*\//gs)].map(([, block = '']) => ({
+  return [...text.matchAll(/@example\n(.*?)\n +\*\//gs)].map(([, block = '']) => ({
     file,
-    code: block.replaceAll(/^ \* ?/gm, '').replaceAll(/^(.*); \/\/ → (.*)$/gm, 'expect($1).toEqual($2);'),
+    code: block.replaceAll(/^ +\* ?/gm, '').replaceAll(/^(.*); \/\/ → (.*)$/gm, 'expect($1).toEqual($2);'),
   }));
 }
 
@@ -42,7 +44,7 @@ it('KIT-3: every function of plugboard/testing has an example', () => {
 });
 
 it('KIT-1: every function of plugboard/kit has an example', () => {
-  const { RpcFailure: _class, ...functions } = kit;
+  const { RpcFailure: _failure, PlugboardError: _error, ...functions } = kit;
   const missing = Object.keys(functions).filter(
     (name) => !examples.some(({ code }) => code.includes(`${name}(`)),
   );
