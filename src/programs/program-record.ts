@@ -29,6 +29,11 @@ export class ProgramRecord {
     return this.#isSaved;
   }
 
+  /** Whether it is saved, or being saved now. */
+  get willBeSaved(): boolean {
+    return this.#isSaved || this.#isSaving;
+  }
+
   /** Saves the program as it is when the writes before it are done. */
   save(program: () => Omit<FrozenProgram, 'version'>): Promise<void> {
     this.#isSaving = true;
@@ -43,7 +48,7 @@ export class ProgramRecord {
 
   /** Records what happened to a call of the saved program; does nothing without one. */
   note(entry: Entry): Promise<void> {
-    if (!this.#isSaved && !this.#isSaving) return Promise.resolve();
+    if (!this.willBeSaved) return Promise.resolve();
     return this.#write(() =>
       this.#store.note(this.#id, { ...entry, version: this.#version } as JournalEntry),
     );
@@ -51,7 +56,7 @@ export class ProgramRecord {
 
   /** Deletes the saved program: the running one does things that it does not contain. */
   async forget(): Promise<void> {
-    if (!this.#isSaved && !this.#isSaving) return;
+    if (!this.willBeSaved) return;
     await this.#write(async () => {
       this.#isSaved = false;
       await this.#store.remove(this.#id);

@@ -506,7 +506,7 @@ export class ProgramRun implements ThreadListener {
     if (this.#isSettled) return;
     const wasBusy = this.#isBusy || this.#isFreezing;
     // One that waits for a person is kept for its client, and one that a closing host ends for the next process.
-    const isKept = this.#record.isSaved && (this.#isWaiting || this.#host.context.closing.aborted);
+    const isKept = this.#record.willBeSaved && (this.#isWaiting || this.#host.context.closing.aborted);
     this.#end(wasBusy);
     const failed = (): void => this.#reject(error);
     if (isKept) void this.#record.release().then(failed, failed);
