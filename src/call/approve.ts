@@ -52,7 +52,7 @@ export const approve: Stage = (context, next) => (call) => {
       return Promise.reject(denied(call, reasonFor(call.session, decision)));
     case 'ask':
       // A client that asks its own user has shown them the program, not its calls.
-      if (approvalsFor(call.session) === 'client' && !decision.explicit && call.program === undefined) {
+      if (approvalsFor(call.session) === 'client' && !decision.explicit && isSeen(call)) {
         call.decision = 'asked by the caller';
         return next(call);
       }
@@ -65,6 +65,11 @@ export const approve: Stage = (context, next) => (call) => {
       return decision satisfies never;
   }
 };
+
+/** True if the user of the client has seen the call itself, or runs the program that makes it. */
+function isSeen({ program, ownProgram }: Call): boolean {
+  return program === undefined || ownProgram !== undefined;
+}
 
 /** Whether a call would be allowed, asked about or refused. */
 export interface ApprovalState {

@@ -89,10 +89,18 @@ export interface CallOptions extends Cancellable {
   readonly handedOn?: HandedOn | undefined;
   /** @internal Called with the id of the program that a call of `run` starts or continues. */
   readonly onProgram?: ((id: string) => void) | undefined;
+  /** @internal Set for a program that a person runs by a command, and for its calls, which that person makes. */
+  readonly ownProgram?: OwnProgram | undefined;
   /** @internal Set if the caller follows tasks itself: a task is then returned in place of its result. */
   readonly task?: TaskRequest | undefined;
   /** @internal Set if the call may go on without its caller, as a task that is stored. */
   readonly becomes?: BackgroundRequest | undefined;
+}
+
+/** @internal A program that a person runs by a command. */
+export interface OwnProgram {
+  /** The value of `input` in the program. */
+  readonly input: Readonly<Record<string, unknown>>;
 }
 
 /** One call; the stages fill in its fields. */

@@ -24,6 +24,7 @@ const KNOWN: Readonly<Record<keyof CallOptions, true>> = {
   onMismatch: true,
   handedOn: true,
   onProgram: true,
+  ownProgram: true,
   task: true,
   becomes: true,
   background: true,

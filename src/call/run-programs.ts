@@ -12,7 +12,8 @@ export const runPrograms: Stage = (context, next) => {
   return (call) => {
     if (call.name !== RUN || context.codeMode(call.session) === undefined) return next(call);
     // A server's tool may have this name without its server.
-    if (snapshotFor(context, call.session).find(RUN) !== undefined) return next(call);
+    if (call.ownProgram === undefined && snapshotFor(context, call.session).find(RUN) !== undefined)
+      return next(call);
     loading ??= context.programs();
     return loading.then((handle) => handle(call));
   };

@@ -10,7 +10,7 @@ export const RUN = 'run';
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 /** Longer types of results are left out of a signature. */
 const MAX_OUTPUT_CHARS = 120;
-const MAX_CODE_CHARS = 200_000;
+export const MAX_CODE_CHARS = 200_000;
 export const DEFAULT_DESCRIPTION_TOKENS = 2_000;
 
 const ABOUT =

@@ -143,12 +143,14 @@ const OWN_FLAGS: readonly string[] = ['timeout', 'yes', 'limit', 'output', 'save
 
 /**
  * Builds the arguments with the types of the tool's schema: text for a number property becomes a number, a string stays
- * a string, and a repeated key makes a list. `note` is called for arguments that the schema does not name.
+ * a string, and a repeated key makes a list. `note` is called for arguments that the schema does not name; `taker` is the
+ * noun of messages for the owner of the schema.
  */
 export function toArguments(
   input: CallInput,
   inputSchema: Schema,
   note: (message: string) => void,
+  taker = 'tool',
 ): Arguments {
   if ('json' in input) return input.json;
   const properties = isRecord(inputSchema['properties']) ? inputSchema['properties'] : {};
@@ -159,7 +161,7 @@ export function toArguments(
     // An argument written as JSON is sent unchanged, whether its key is known or not.
     const isPlain = all.some(({ isJson }) => !isJson);
     const isFlag = all.some((each) => each.isFlag);
-    if (schema === undefined && isPlain) checkKnown(key, { properties, given, isFlag, note });
+    if (schema === undefined && isPlain) checkKnown(key, { properties, given, isFlag, note, taker });
     return [key, givenValue(key, all, schema)];
   });
   // fromEntries treats a key called __proto__ as an ordinary key.
@@ -200,26 +202,27 @@ interface Unknown {
   readonly given: ReadonlyMap<string, unknown>;
   readonly isFlag: boolean;
   readonly note: (message: string) => void;
+  readonly taker: string;
 }
 
 /** Rejects an unknown key that resembles a known one; any other unknown key is sent, with a note. */
-function checkKnown(key: string, { properties, given, isFlag, note }: Unknown): void {
+function checkKnown(key: string, { properties, given, isFlag, note, taker }: Unknown): void {
   const names = Object.keys(properties);
   if (names.length === 0 && !isFlag) return;
   const unused = names.filter((name) => !given.has(name));
   const [meant] = nearest(key, [...unused, ...(isFlag ? OWN_FLAGS : [])], 1);
   if (meant !== undefined) {
     const shown = isFlag ? `--${meant}` : `${meant}=…`;
-    throw new PlugboardError('INVALID_ARGUMENTS', `The tool has no argument "${key}"`, {
+    throw new PlugboardError('INVALID_ARGUMENTS', `The ${taker} has no argument "${key}"`, {
       hint: `Did you mean ${shown}? ${key}:=json sends it anyway.`,
     });
   }
   if (isFlag) {
-    throw new PlugboardError('INVALID_ARGUMENTS', `The tool has no argument "${key}"`, {
+    throw new PlugboardError('INVALID_ARGUMENTS', `The ${taker} has no argument "${key}"`, {
       hint: names.length === 0 ? 'It takes none.' : `It takes: ${names.join(', ')}.`,
     });
   }
-  note(`note: the tool does not declare an argument "${key}"; it is sent anyway`);
+  note(`note: the ${taker} does not declare an argument "${key}"; it is sent anyway`);
 }
 
 function givenValue(key: string, all: readonly Assignment[], schema: unknown): unknown {

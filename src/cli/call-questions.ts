@@ -1,7 +1,7 @@
 /** Answers questions during a command: approvals of calls, and elicitations of servers. */
 
 import type { Approve } from '../call/session.ts';
-import type { ElicitAnswer, Questioned } from '../connection/questions.ts';
+import type { Questioned } from '../connection/questions.ts';
 import { oneLine, reveal } from '../policy/clean.ts';
 import { confirm } from './ask.ts';
 import type { Context } from './cli-command.ts';
@@ -11,11 +11,11 @@ import type { Need } from './with-host.ts';
 function approveCall(context: Context, yes: boolean): Approve | undefined {
   if (yes) return () => 'allow';
   if ('why' in context.output.questions) return undefined;
-  return async ({ server, tool, arguments: given, reason }) => {
+  return inTurn(async ({ server, tool, arguments: given, reason }) => {
     const shown = reveal(JSON.stringify(given));
     context.output.note(`${reveal(server)} ${reveal(tool)} ${shown}\n${reveal(reason)}`);
     return (await confirm(context, `Call ${reveal(tool)} of ${reveal(server)}?`)) ? 'allow' : 'deny';
-  };
+  });
 }
 
 type Elicit = NonNullable<Questioned['elicit']>;
@@ -23,7 +23,6 @@ type Elicit = NonNullable<Questioned['elicit']>;
 /** Shows one question at a time. `before`: clears text that is redrawn in place. */
 export function elicitDuring(context: Context, before: () => void = () => {}): Elicit {
   const { output, elicit } = context;
-  let last: Promise<unknown> = Promise.resolve();
   const ask: Elicit = async (request, id) => {
     before();
     if (elicit !== undefined) return elicit(request, id);
@@ -37,8 +36,16 @@ export function elicitDuring(context: Context, before: () => void = () => {}): E
     output.remark(`${what}, and no one can answer here (${questions.why}), so it was cancelled.`);
     return { action: 'cancel' };
   };
-  return (request, id) => {
-    const asked = last.then(async (): Promise<ElicitAnswer> => ask(request, id));
+  return inTurn(ask);
+}
+
+/** Returns a function that asks one question at a time. */
+function inTurn<Given extends unknown[], Answer>(
+  ask: (...given: Given) => Answer | PromiseLike<Answer>,
+): (...given: Given) => Promise<Answer> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (...given) => {
+    const asked = last.then(() => ask(...given));
     last = asked.catch(() => {});
     return asked;
   };

@@ -22,7 +22,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   describe: ['get', 'tools'],
   config: ['get', 'add', 'import'],
   configure: ['add', 'import'],
-  run: ['call', 'serve'],
+  run: ['call', 'program run', 'serve'],
   exec: ['call'],
   invoke: ['call'],
   find: ['search'],

@@ -39,6 +39,8 @@ export interface Need {
   readonly canBeAsked?: () => boolean;
   /** Cleans and truncates results as for a model; default: complete results. */
   readonly forModel?: boolean | undefined;
+  /** Runs programs, with or without `codeMode` in the configuration; only in a host for this command alone. */
+  readonly programs?: boolean | undefined;
   /** Work for the time in which the servers start. */
   readonly prepare?: ((host: CommandHost) => void) | undefined;
   /** True if the command's own output contains the configuration's problems; default: they are printed on stderr. */
@@ -182,6 +184,7 @@ async function ownHost(context: Context, config: LoadedConfig, need: Need): Prom
       // The same capabilities as a gateway's sessions, so that both share the cached lists.
       sessions: SERVED_SESSIONS,
       headStart,
+      ...(need.programs === true ? { codeMode: config.settings.codeMode || true } : {}),
       ...(only === undefined ? {} : { only }),
     });
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Context, Flags } from './cli-command.ts';
 import type { Output } from './output.ts';
 import { whileConnecting } from './progress-line.ts';
 import { indent } from './text-layout.ts';
-import { type CommandHost, noteMissing, openHost, warn } from './with-host.ts';
+import { type CommandHost, type Need, noteMissing, openHost, warn } from './with-host.ts';
 
 /** Maximum number of server names in one note. */
 const MAX_NAMED = 10;
@@ -18,6 +18,8 @@ export interface Wanted {
   /** The requested servers, whose failure fails the command; undefined: all servers. */
   readonly servers: readonly string[] | undefined;
   readonly refresh: boolean;
+  /** More that the command needs from its host. */
+  readonly need?: Omit<Need, 'servers' | 'connect'>;
 }
 
 /** A server that is missing from a list, as `--json` prints it. */
@@ -48,12 +50,12 @@ type NoteUnreached = (missing: readonly PlugboardError[]) => {
 /** Runs `work` when the tools of every server are known, or the wait for them is over. */
 export function withLists(
   context: Context,
-  { servers, refresh }: Wanted,
+  { servers, refresh, need }: Wanted,
   work: (host: CommandHost, noteUnreached: NoteUnreached) => Promise<number>,
 ): Promise<number> {
   return openHost(
     context,
-    { servers: servers ?? 'all', connect: refresh ? 'all' : 'unknown' },
+    { ...need, servers: servers ?? 'all', connect: refresh ? 'all' : 'unknown' },
     async ({ host }) => {
       const names = host.servers().map(({ name }) => name);
       const failedBefore = new Set(names.filter((name) => host.firstLists.failedLastTime(name)));

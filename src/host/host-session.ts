@@ -473,7 +473,8 @@ export class HostSession {
   ): Promise<ShapedResult<T> | BackgroundTask> {
     if (this.#isEnded) return Promise.reject(this.#ended());
     if (options.background === true) return this.#callInBackground(name, args, options);
-    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, becomes, onProgram } = options;
+    const { onProgress, timeoutMs, ref, onMismatch, handedOn, task, becomes, onProgram, ownProgram } =
+      options;
     const {
       media,
       mediaLimits,
@@ -504,6 +505,7 @@ export class HostSession {
       task,
       becomes,
       onProgram,
+      ownProgram,
       media,
       mediaLimits,
       viaCallTool,

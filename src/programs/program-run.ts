@@ -381,6 +381,7 @@ export class ProgramRun implements ThreadListener {
       cancellation: this.#cancellation,
       handedOn: call.handedOn,
       program: id,
+      ownProgram: call.ownProgram,
       beforeSend: () => this.#sent(ask),
       ...(call.onProgress === undefined
         ? {}

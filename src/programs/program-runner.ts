@@ -145,7 +145,7 @@ export class Programs {
   async #start(call: Call, code: string): Promise<ShapedResult> {
     const { program: id = programId() } = call;
     const run = this.#newRun(call, id, 0);
-    await run.start(code, undefined);
+    await run.start(code, JSON.stringify(call.ownProgram?.input));
     return run.result;
   }
 
@@ -156,8 +156,8 @@ export class Programs {
       throw new PlugboardError('INVALID_ARGUMENTS', `The program ${id} is running already`, {
         hint: 'Wait for the result of the call that started or continued it.',
       });
-    if (taken !== undefined && taken.program.owner !== ownerOf(call.session)) await frozen.release(id);
-    if (taken === undefined || taken.program.owner !== ownerOf(call.session))
+    if (taken !== undefined && taken.program.owner !== ownerOf(call)) await frozen.release(id);
+    if (taken === undefined || taken.program.owner !== ownerOf(call))
       throw new PlugboardError('INVALID_ARGUMENTS', `There is no paused program ${JSON.stringify(id)}`, {
         hint: 'It has ended or expired, or it belongs to another client. Run it again with code.',
       });
@@ -171,7 +171,7 @@ export class Programs {
     const limits = limitsOf(this.#options.context.codeMode(session) ?? {});
     return new ProgramRun(this.#host, {
       id,
-      owner: ownerOf(session),
+      owner: ownerOf(call),
       call,
       limits,
       version,
@@ -193,7 +193,8 @@ export class Programs {
   }
 }
 
-/** Who may continue a program: the same client with the same profile, in any process. */
-function ownerOf({ client, profile }: Session): string {
-  return JSON.stringify([client ?? null, profile?.name ?? null]);
+/** Who may continue a program: the same client with the same profile, in any process; by a command, if one began it. */
+function ownerOf({ session: { client, profile }, ownProgram }: Call): string {
+  const owner = [client ?? null, profile?.name ?? null];
+  return JSON.stringify(ownProgram === undefined ? owner : [...owner, 'command']);
 }

@@ -54,6 +54,7 @@ export const TYPED: Readonly<Record<string, Typed>> = {
   audit: { hostile: [[]] },
   tasks: { hostile: [[]] },
   results: { hostile: [[]] },
+  program: { hostile: [['list'], ['run', '.mcp.json']] },
   cost: { hostile: [[]] },
   chat: { hostile: [['-p', 'hello', '--yes']] },
   serve: { hostile: [[], ['--no-daemon'], ['--http', '0']] },

@@ -35,6 +35,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'profile list': 'show profiles and their clients',
   'profile show': 'show what a profile has now',
   'profile try': 'show what a call would lead to',
+  'program run': 'run a program',
+  'program save': 'save a program',
+  'program list': 'show saved programs',
+  'program remove': 'remove a saved program',
   'token add': 'create a token',
   'token list': 'show tokens',
   'token revoke': 'revoke a token',
@@ -71,6 +75,7 @@ const ARGUMENTS: Readonly<Record<string, ArgumentKind>> = {
   'plugin plugin': { byAction: { add: 'folder', remove: 'plugin', enable: 'plugin', disable: 'plugin' } },
   'profile name': { byAction: { show: 'profile', try: 'profile' } },
   'profile tool': { byAction: { try: 'spelled-tool' } },
+  'program name': { byAction: { run: 'program', remove: 'program' } },
   'token name': { byAction: { revoke: 'token' } },
   'workspace root': 'folder',
 };

@@ -10,6 +10,7 @@ import { isRemote, type ServerSpec } from '../../config/entry.ts';
 import { findHome } from '../../config/home.ts';
 import { inputIds } from '../../config/inputs.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { defined } from '../../lib/defined.ts';
 import { isRecord } from '../../lib/json.ts';
 import { oneLine } from '../../policy/clean.ts';
 import { needsConsent } from '../../policy/needs-consent.ts';
@@ -64,6 +65,11 @@ function namesFromFiles(): Names {
         case 'token': {
           const { readTokenFile, tokenFileOf } = await import('../../serve/token-file.ts');
           return readTokenFile(tokenFileOf(home)).tokens.map(({ name }) => ({ value: name }));
+        }
+        case 'program': {
+          const { listPrograms } = await import('../../programs/saved-programs.ts');
+          const { programs } = await listPrograms(home);
+          return programs.map(({ name: value, description: about }) => ({ value, ...defined({ about }) }));
         }
         case 'profile': {
           const { profiles = {}, brokenProfiles = [] } = (await load(cwd)).settings;

@@ -25,6 +25,8 @@ export type NamedKind =
   | 'input'
   | 'plugin'
   | 'token'
+  /** A saved program. */
+  | 'program'
   /** A profile of `config.json`. */
   | 'profile'
   /** A client of the gateway: of a token, or of `config.json`. */
