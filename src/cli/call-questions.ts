@@ -8,10 +8,11 @@ import type { Context } from './cli-command.ts';
 import type { Need } from './with-host.ts';
 
 /** Undefined if no one can answer; calls that need approval are then rejected. */
-function approveCall(context: Context, yes: boolean): Approve | undefined {
+function approveCall(context: Context, yes: boolean, before: () => void): Approve | undefined {
   if (yes) return () => 'allow';
   if ('why' in context.output.questions) return undefined;
   return inTurn(async ({ server, tool, arguments: given, reason }) => {
+    before();
     const shown = reveal(JSON.stringify(given));
     context.output.note(`${reveal(server)} ${reveal(tool)} ${shown}\n${reveal(reason)}`);
     return (await confirm(context, `Call ${reveal(tool)} of ${reveal(server)}?`)) ? 'allow' : 'deny';
@@ -54,11 +55,11 @@ function inTurn<Given extends unknown[], Answer>(
 /** What a command needs to ask its person while it uses servers. */
 export function askingDuring(
   context: Context,
-  { yes = false, before }: { readonly yes?: boolean; readonly before?: () => void } = {},
+  { yes = false, before = () => {} }: { readonly yes?: boolean; readonly before?: () => void } = {},
 ): Pick<Need, 'approve' | 'elicit' | 'canBeAsked'> {
   const { output, elicit } = context;
   return {
-    approve: approveCall(context, yes),
+    approve: approveCall(context, yes, before),
     elicit: elicitDuring(context, before),
     canBeAsked: () => elicit !== undefined || 'on' in output.questions,
   };
