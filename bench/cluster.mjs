@@ -6,13 +6,14 @@
  */
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { Pool } from 'undici';
+import { cpuNs } from './cpu-time.mjs';
 import { IN_FLIGHT } from './gateway-client.mjs';
 import { record } from './records.mjs';
 import { concurrent, describeMachine, interleave, median, roundsOf, table } from './rounds.mjs';
@@ -39,13 +40,6 @@ const HELLO = {
   capabilities: {},
   clientInfo: { name: 'bench', version: '1' },
 };
-
-/** Nanoseconds on a processor of all threads of a process. */
-function cpuNs(pid) {
-  return readdirSync(`/proc/${pid}/task`)
-    .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))
-    .reduce((sum, each) => sum + each, 0);
-}
 
 function residentKb(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]);

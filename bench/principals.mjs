@@ -7,10 +7,11 @@
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cpuNs } from './cpu-time.mjs';
 import { connect, IN_FLIGHT } from './gateway-client.mjs';
 import { record } from './records.mjs';
 import { concurrent, median, roundsOf } from './rounds.mjs';
@@ -63,13 +64,6 @@ const KINDS = [
   { title: 'a profile, rules and budgets among 10,000 clients', denied: 'echo__echo(message=drop *)' },
   { title: 'the same with a rule about paths', denied: 'echo__echo(message=/etc/**)' },
 ];
-
-/** Nanoseconds on a processor of all threads of a process. */
-function cpuNs(pid) {
-  return readdirSync(`/proc/${pid}/task`)
-    .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))
-    .reduce((sum, each) => sum + each, 0);
-}
 
 async function open(dir, name, config, { client, modern }) {
   const home = join(dir, name.replace(/\W+/g, '-'));

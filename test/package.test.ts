@@ -1,6 +1,7 @@
 /** What people get from npm: packed once, checked as a tarball, installed into an empty folder and used there. */
 
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +16,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodes } from '../scripts/install-nodes.mjs';
 import { bundleWholeProduct, EVERYTHING, runWholeProduct } from '../scripts/whole-product.mjs';
+import { resultOf, WebClient } from './kit/web-client.ts';
+import { startProgram } from './testing/program.ts';
 import { attwReport, type Packed, pack, publintRemarks, run } from './world/packed.ts';
 
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -37,6 +40,28 @@ interface Manifest {
   readonly exports: Readonly<Record<string, unknown>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
+}
+
+const GREETING = [{ type: 'text', text: 'Hello, Ada!' }];
+
+/** Starts a server over HTTP, calls it, and ends it as a container's host does. */
+async function deployed(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const program = await startProgram(file, [], { HOST: '127.0.0.1', PORT: '0', MCP_TOKEN: 'secret' });
+  try {
+    const url = program.firstLine.replace('Listening at ', '');
+    const client = new WebClient(url, fetch, { authorization: 'Bearer secret' });
+    const greet = { name: 'greet', arguments: { name: 'Ada' } };
+    const opened = await client.initialize();
+    const session = opened.headers.get('mcp-session-id') ?? undefined;
+    const health = (await fetch(new URL('/health', url))).status;
+    const withoutToken = (await new WebClient(url).initialize()).status;
+    const legacy = resultOf(await client.legacy('tools/call', greet, session))['content'];
+    const modern = resultOf(await client.modern('tools/call', greet))['content'];
+    await program.stop();
+    return { health, withoutToken, legacy, modern, exitCode: program.child.exitCode };
+  } finally {
+    program.child.kill('SIGKILL');
+  }
 }
 
 describe('the packed package', () => {
@@ -216,7 +241,7 @@ describe('the packed package', () => {
   });
 
   it(
-    'KIT-1: init server makes a project that builds, tests itself and runs under plugboard test',
+    'KIT-1: init server makes a project that builds, tests itself, and serves over stdio and HTTP',
     async () => {
       const command = join(consumer, 'node_modules', '.bin', 'plugboard');
       const folder = join(temp, 'weather');
@@ -225,8 +250,11 @@ describe('the packed package', () => {
         name: 'weather',
         files: [
           'package.json',
+          '.dockerignore',
           '.gitignore',
+          'Dockerfile',
           'README.md',
+          'src/http.ts',
           'src/main.ts',
           'src/server.test.ts',
           'src/server.ts',
@@ -235,8 +263,11 @@ describe('the packed package', () => {
       });
       // In place of the registry's: this very version.
       const made = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      expect(made.dependencies.plugboard).toBe(`^${manifest.version}`);
-      made.dependencies.plugboard = `file:${tarball}`;
+      const range = `^${manifest.version}`;
+      expect([made.dependencies['@plugboard/kit'], made.devDependencies.plugboard]).toEqual([range, range]);
+      const kit = await pack(join(root, 'packages', 'kit'), temp);
+      made.dependencies['@plugboard/kit'] = `file:${join(temp, kit.filename)}`;
+      made.devDependencies.plugboard = `file:${tarball}`;
       writeFileSync(join(folder, 'package.json'), JSON.stringify(made));
       await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], folder);
       const tests = await run('npm', ['test'], folder, { ...env, NODE_OPTIONS: '' });
@@ -245,6 +276,27 @@ describe('the packed package', () => {
         await run('npm', ['run', '--silent', 'try', '--', '--json'], folder, env),
       );
       expect(tried).toMatchObject({ server: { name: 'weather', status: 'connected', tools: 2 } });
+
+      // The steps of its Dockerfile.
+      const image = join(temp, 'image');
+      for (const each of ['package.json', 'package-lock.json', 'dist']) {
+        cpSync(join(folder, each), join(image, each), { recursive: true });
+      }
+      await run('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'], image);
+      const left = readdirSync(join(image, 'node_modules')).filter((name) => !name.startsWith('.'));
+      expect(left).toEqual(['@plugboard', 'zod']);
+      const call = ['--server', 'weather=node dist/main.js', 'call', 'weather', 'greet', 'name=Ada'];
+      expect(await run(command, call, image, env)).toBe('Hello, Ada!');
+      expect(await deployed(join(image, 'dist', 'http.js'))).toEqual({
+        health: 200,
+        withoutToken: 401,
+        legacy: GREETING,
+        modern: GREETING,
+        exitCode: 0,
+      });
+      const open = { HOST: '0.0.0.0', PORT: '0', MCP_TOKEN: '' };
+      const refused = run(process.execPath, ['dist/http.js'], image, open);
+      await expect(refused).rejects.toMatchObject({ stderr: expect.stringContaining('a token') });
     },
     INSTALL_TIMEOUT_MS,
   );

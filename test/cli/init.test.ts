@@ -11,8 +11,11 @@ afterEach(() => place.remove());
 
 const FILES = [
   'package.json',
+  '.dockerignore',
   '.gitignore',
+  'Dockerfile',
   'README.md',
+  'src/http.ts',
   'src/main.ts',
   'src/server.test.ts',
   'src/server.ts',

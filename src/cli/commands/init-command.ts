@@ -124,10 +124,13 @@ async function manifestOf(name: string): Promise<string> {
       test: 'tsc && node --test dist/server.test.js',
       try: `tsc && plugboard test ${name} --server "${name}=node dist/main.js"`,
       start: 'node dist/main.js',
+      'start:http': 'node dist/http.js',
     },
-    dependencies: { plugboard: `^${String(version)}`, zod: rangeOf(dependencies, 'zod') },
+    dependencies: { '@plugboard/kit': `^${String(version)}`, zod: rangeOf(dependencies, 'zod') },
     devDependencies: {
       '@types/node': rangeOf(devDependencies, '@types/node'),
+      // Only `npm run try` needs it: a deployed server consists of the kit and zod.
+      plugboard: `^${String(version)}`,
       typescript: rangeOf(devDependencies, 'typescript'),
     },
   };
