@@ -5,7 +5,7 @@ import { HOSTILE } from '../fixtures/hostile-programs.mjs';
 import { programWorld } from './programs-world.ts';
 
 /** Far below what a test waits for; each program that computes without end takes this long. */
-const LIMITS = { cpuMs: 100, wallMs: 20_000, memoryMb: 24, calls: 20, outputTokens: 500, storedKb: 16 };
+const LIMITS = { cpuMs: 600, wallMs: 60_000, memoryMb: 24, calls: 20, outputTokens: 500, storedKb: 16 };
 
 /** Which limit is reached first can depend on the machine. */
 function isExpected(ended: string, expected: string): boolean {
