@@ -100,7 +100,9 @@ export class KitTask implements OwnedTask {
     const { era } = this.work.clientInfo;
     const state = taskState(this.#task, era, this.#options.pollMs);
     const ended = (outcome: Outcome): void => void this.#end(outcome);
-    run()
+    // The client learns of the task before the handler sends anything.
+    new Promise((resolve) => setImmediate(resolve))
+      .then(() => (this.work.isCancelled ? {} : run()))
       // A result that JSON cannot represent is a failure of the handler.
       .then((result): Params => JSON.parse(JSON.stringify(result)))
       .then(

@@ -133,7 +133,7 @@ it.each(ERAS)('KIT-5: a call of a %s client becomes a task with progress and a r
     [names[1] ?? '']: POLL_MS,
   });
   const { taskId } = task;
-  expect(await client.get(taskId)).toMatchObject({ status: 'working', statusMessage: 'Reading' });
+  await until('its progress is shown', async () => (await client.get(taskId))['statusMessage'] === 'Reading');
   gate.open();
   const ended = await client.reach(taskId, 'completed');
   expect(ended).not.toHaveProperty('statusMessage');
@@ -152,10 +152,12 @@ it.each(ERAS)(
   'KIT-5: a %s client cancels a task, whose handler is aborted and stays cancelled',
   async (era) => {
     const aborted: unknown[] = [];
+    const started = createGate();
     const client = await rawClient(
       serverOf(
         ({ signal }) =>
           new Promise((resolve) => {
+            started.open();
             signal.addEventListener('abort', () => {
               aborted.push((signal.reason as Error).message);
               resolve('too late');
@@ -165,6 +167,7 @@ it.each(ERAS)(
       era,
     );
     const { taskId } = await client.begin();
+    await started.opened;
     const cancelled = resultOf(await client.request('tasks/cancel', { taskId }));
     if (era === 'legacy') expect(cancelled).toMatchObject({ taskId, status: 'cancelled' });
     expect(aborted).toEqual(['The client cancelled the task']);
@@ -369,13 +372,16 @@ it('KIT-5: a store keeps results for the next process, and a failing one loses n
 
 it('KIT-5: closing the server aborts its running tasks', async () => {
   let signal: AbortSignal | undefined;
+  const started = createGate();
   const server = serverOf((context) => {
     ({ signal } = context);
+    started.open();
     return createGate().opened;
   });
   const handler = server.handler();
   const client = new WebClient(URL, handler.fetch);
   await client.modern('tools/call', { name: 'work', arguments: {} }, { extensions: { [EXTENSION]: {} } });
+  await started.opened;
   await handler.close();
   expect(signal?.aborted).toBe(true);
 });
