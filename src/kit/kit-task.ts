@@ -128,7 +128,7 @@ export class KitTask implements OwnedTask {
     return { ...state, inputRequests: this.#rounds?.inputRequests() ?? {} };
   }
 
-  /** Waits for the end; meanwhile, questions are sent on this request. */
+  /** Waits for the end. Questions are sent on this request until then. */
   async result(attending: Work): Promise<Params> {
     this.#attending.add(attending);
     this.#events.emit('attended', undefined);
