@@ -8,6 +8,7 @@ import type { ErrorStyle, Item, Prompt, Resource, ResourceTemplate, Tool } from 
 import type { LogLevel } from './handler-context.ts';
 import { checkWebOptions, type WebOptions } from './http-options.ts';
 import { KitBackend, type KitParts } from './kit-backend.ts';
+import type { TaskOptions } from './kit-tasks.ts';
 import { type McpHandler, mountedLater } from './mounting.ts';
 import { Offer } from './offer.ts';
 import { both, type HandledEvent, spans, tellingTo } from './tracing.ts';
@@ -36,6 +37,8 @@ export interface ServerDefinition {
   readonly initialize?:
     | ((params: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>>) => unknown)
     | undefined;
+  /** Where tasks of tools with `task` are kept, and for how long. */
+  readonly tasks?: TaskOptions | undefined;
   /** Called after every handler with its name, outcome and duration. */
   readonly onHandled?: ((event: HandledEvent) => void) | undefined;
   /** Creates spans for every handler, through the OpenTelemetry SDK that the program has set up. */
@@ -72,6 +75,7 @@ export class Server {
       capabilities: definition.capabilities ?? {},
       errors: definition.errors ?? 'result',
       initialize: definition.initialize,
+      tasks: definition.tasks ?? {},
       tracing: onHandled === undefined ? undefined : tellingTo(onHandled, clock, warn),
       warn,
     };

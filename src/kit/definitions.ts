@@ -21,6 +21,9 @@ export interface Described {
  */
 export type ErrorStyle = 'result' | 'protocol';
 
+/** Whether calls of a tool become tasks. */
+export type TaskMode = true | 'optional';
+
 export interface ToolDefinition<
   Input extends Schema | undefined = undefined,
   Output extends Schema | undefined = undefined,
@@ -34,6 +37,11 @@ export interface ToolDefinition<
   readonly annotations?: ToolAnnotations | undefined;
   /** Default: the server's. */
   readonly errors?: ErrorStyle | undefined;
+  /**
+   * A call becomes a task, whose client does not wait. `true`: always, and a client without tasks is refused;
+   * `'optional'`: if its client supports tasks (in 2025-11-25: if it requests one).
+   */
+  readonly task?: TaskMode | undefined;
   /** Returns a string, a content block or several, a whole result, or any JSON value. */
   readonly run: (args: Arguments<Input>, context: Context) => Returned<Output> | Promise<Returned<Output>>;
 }
@@ -49,6 +57,7 @@ export interface Tool extends Described, AccessRules {
   readonly output: Schema | undefined;
   readonly annotations: ToolAnnotations | undefined;
   readonly errors: ErrorStyle | undefined;
+  readonly task?: TaskMode | undefined;
   /** Runs a call; throws for an error that the model reads. */
   readonly run: (args: never, context: Context) => unknown;
 }

@@ -40,13 +40,13 @@ export type Elicited<Content> =
 export interface Context {
   readonly requestId: RequestId;
   readonly client: Client;
-  /** Aborted when the client cancels the request or disconnects. */
+  /** Aborted when the client cancels the request or disconnects; of a task, when it is cancelled or expires. */
   readonly signal: AbortSignal;
   /** `_meta` of the request. */
   readonly meta: Readonly<Record<string, unknown>>;
   /** The headers of the HTTP request, in lower case; empty on other transports. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Does nothing if the client did not request progress. */
+  /** Does nothing if the client did not request progress; of a task, it is also the message of its status. */
   progress(progress: number, total?: number, message?: string): void;
   /** Sends a log message to the client, if it requested the level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
@@ -98,6 +98,8 @@ export interface ContextParts {
   readonly params: Params;
   readonly principal: string;
   readonly checker: CheckerSource;
+  /** Called with each progress, whether the client requested it or not. */
+  progressed?(progress: number, total: number | undefined, message: string | undefined): void;
   log(level: LogLevel, data: unknown, logger: string | undefined): void;
 }
 
@@ -132,6 +134,7 @@ export class HandlerContext implements Context {
   }
 
   progress = (progress: number, total?: number, message?: string): void => {
+    this.#parts.progressed?.(progress, total, message);
     const { progressToken } = this.meta;
     if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
     this.notify('notifications/progress', {

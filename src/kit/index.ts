@@ -40,6 +40,7 @@ export type {
   ResourceDefinition,
   ResourceTemplate,
   ResourceTemplateDefinition,
+  TaskMode,
   Tool,
   ToolDefinition,
 } from './definitions.ts';
@@ -62,7 +63,9 @@ export type {
 } from './handler-results.ts';
 export type { CorsOptions, Route, WebOptions } from './http-options.ts';
 export { type JwtVerifierOptions, jwtVerifier } from './jwt-verifier.ts';
+export type { TaskOptions } from './kit-tasks.ts';
 export type { McpHandler, NextHandler } from './mounting.ts';
+export type { StoredTask, TaskStore } from './task-store.ts';
 export type { HandledEvent } from './tracing.ts';
 export type { Channel, HttpOptions, Listener, StdioOptions } from './transports.ts';
 export { http, stdio } from './transports.ts';

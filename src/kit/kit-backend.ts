@@ -16,6 +16,7 @@ import { handlerFailedCode, messageOf } from './call-handler.ts';
 import type { ErrorStyle } from './definitions.ts';
 import type { LogLevel } from './handler-context.ts';
 import { KitClient } from './kit-client.ts';
+import { KitTasks, type TaskOptions } from './kit-tasks.ts';
 import type { Offer } from './offer.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -30,6 +31,7 @@ export interface KitParts {
   readonly initialize:
     | ((params: Readonly<Record<string, unknown>>, answer: Readonly<Record<string, unknown>>) => unknown)
     | undefined;
+  readonly tasks: TaskOptions;
   readonly tracing: Tracing | undefined;
   readonly warn: (text: string) => void;
 }
@@ -39,6 +41,7 @@ export class KitBackend implements Backend {
   readonly clock: Clock;
   readonly identity: Implementation;
   readonly suspended: SuspendedRequests;
+  readonly tasks: KitTasks;
   readonly #clientConnections = new Set<ClientConnection>();
   readonly #watchers = new Map<string, Set<(uri: string) => void>>();
   readonly #changed = new Set<ListKind>();
@@ -50,6 +53,7 @@ export class KitBackend implements Backend {
     this.clock = parts.clock;
     this.identity = parts.identity;
     this.suspended = new SuspendedRequests(parts.clock);
+    this.tasks = new KitTasks(parts);
     this.#stopListening = parts.offer.changes.on('changed', (kind) => this.#listChanged(kind));
   }
 
@@ -107,7 +111,9 @@ export class KitBackend implements Backend {
       this.suspended,
       this.clock,
       'The server is closing',
-    ).then(() => this.#stopListening());
+    )
+      .then(() => this.tasks.close())
+      .then(() => this.#stopListening());
     return this.#closing;
   }
 

@@ -1,18 +1,23 @@
 /** One client of a kit server: dispatches its requests to handlers, and converts their outcomes (KIT-2). */
 
+import { TASKS_EXTENSION } from '../connection/tasks.ts';
 import type { ClientHandler } from '../endpoint/backend.ts';
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
-import { invalidParams, resourceNotFound } from '../endpoint/rpc-failure.ts';
+import { invalidParams, missingExtension, RpcFailure, resourceNotFound } from '../endpoint/rpc-failure.ts';
+import { noTask, takesTasks, tasksCapability } from '../endpoint/task-support.ts';
 import type { Exchange, Work } from '../endpoint/work.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
+import { RPC_METHOD_NOT_FOUND } from '../lib/json-rpc.ts';
 import { type Access, clientOf, plainHeaders } from './access.ts';
 import { callTool } from './call-handler.ts';
 import { type Context, HandlerContext } from './handler-context.ts';
 import { toContents, toPromptResult } from './handler-results.ts';
 import type { KitBackend } from './kit-backend.ts';
 import { KIT_METHODS } from './kit-methods.ts';
+import type { KitTask } from './kit-task.ts';
+import type { KitTasks } from './kit-tasks.ts';
 import type { Offer } from './offer.ts';
 
 export class KitClient implements ClientHandler {
@@ -33,9 +38,10 @@ export class KitClient implements ClientHandler {
     this.#backend.leave(this.#clientConnection);
   }
 
-  about(): Params {
+  about(who: Pick<ClientInfo, 'era' | 'version'>): Params {
     const { offer, instructions, capabilities } = this.#backend.parts;
     const { tools, resources, templates, prompts } = offer;
+    const declared = offer.hasTasks ? withTasks(capabilities, tasksCapability(who)) : capabilities;
     const content = resources.size > 0 || templates.size > 0;
     return {
       capabilities: {
@@ -44,7 +50,7 @@ export class KitClient implements ClientHandler {
         ...(prompts.size > 0 ? { prompts: { listChanged: true } } : {}),
         ...(offer.completes ? { completions: {} } : {}),
         logging: {},
-        ...capabilities,
+        ...declared,
       },
       ...(instructions === undefined ? {} : { instructions }),
     };
@@ -60,7 +66,7 @@ export class KitClient implements ClientHandler {
   }
 
   /** Describes the sender of a request that is answered at once. */
-  access(clientInfo: ClientInfo, { caller, headers }: Exchange): Access {
+  access(clientInfo: ClientInfo, { caller, headers }: Pick<Exchange, 'caller' | 'headers'>): Access {
     return {
       client: clientOf(clientInfo, this.#clientConnection.principal, caller),
       headers: plainHeaders(headers),
@@ -75,8 +81,54 @@ export class KitClient implements ClientHandler {
     return some || capabilities[kind] !== undefined;
   }
 
-  call(params: Params, context: Context): Promise<Params> {
-    return callTool(this.#backend.parts, params, context);
+  get principal(): string {
+    return this.#clientConnection.principal;
+  }
+
+  get tasks(): KitTasks {
+    return this.#backend.tasks;
+  }
+
+  call(params: Params, work: Work): Promise<Params> {
+    const { name, task } = params;
+    const tool = typeof name === 'string' ? this.offer.tools.get(name)?.tool : undefined;
+    const mayBeTask = task !== undefined || tool?.task !== undefined;
+    return mayBeTask ? this.#callOrTask(params, work) : this.#call(params, work);
+  }
+
+  watchTask(taskId: string, clientInfo: ClientInfo, changed: (state: Params) => void): Unsubscribe {
+    return this.tasks.watch(taskId, this.principal, clientInfo, changed);
+  }
+
+  #call(params: Params, work: Work, task?: KitTask): Promise<Params> {
+    const run = (context: Context): Promise<Params> => callTool(this.#backend.parts, params, context);
+    return this.handled('tools/call', params['name'], params, work, run, task);
+  }
+
+  /** Answers with a task if the tool and the client support it. */
+  async #callOrTask(params: Params, work: Work): Promise<Params> {
+    const { name } = params;
+    const { clientInfo } = work;
+    const found =
+      typeof name === 'string' ? this.offer.findTool(name, this.access(clientInfo, work)) : undefined;
+    const tool = (await found)?.tool;
+    // An unknown or hidden tool is reported by the call.
+    if (tool === undefined) return this.#call(params, work);
+    const isAccepted = takesTasks(clientInfo, params);
+    if (tool.task === undefined) {
+      // A modern client accepts either; a legacy client that requests a task waits for one.
+      if (isAccepted && clientInfo.era === 'legacy' && this.offer.hasTasks) throw noTask(tool.name);
+      return this.#call(params, work);
+    }
+    if (!isAccepted) {
+      if (tool.task === true) throw onlyTask(tool.name, clientInfo);
+      return this.#call(params, work);
+    }
+    const task = this.tasks.create(tool.name, params, work, this.#clientConnection, this);
+    return task.begin(
+      () => this.#call(params, task.work, task),
+      (thrown) => this.#backend.failureOf(thrown, clientInfo.era),
+    );
   }
 
   async watch(uri: unknown, clientInfo: ClientInfo, changed: (uri: string) => void): Promise<Unsubscribe> {
@@ -94,6 +146,7 @@ export class KitClient implements ClientHandler {
     params: Params,
     work: Work,
     run: (context: Context) => Promise<Params>,
+    task?: KitTask,
   ): Promise<Params> {
     const { tracing, checker, identity } = this.#backend.parts;
     const context = new HandlerContext({
@@ -102,7 +155,12 @@ export class KitClient implements ClientHandler {
       principal: this.#clientConnection.principal,
       checker,
       log: (level, data, logger = identity.name) =>
-        this.#clientConnection.log(level, { level, logger, data }, (each) => each === work),
+        this.#clientConnection.log(
+          level,
+          { level, logger, data },
+          (each) => each === work || task?.isAttendedBy(each) === true,
+        ),
+      ...(task === undefined ? {} : { progressed: (...progress) => task.progressed(...progress) }),
     });
     if (tracing === undefined) return run(context);
     return tracing({ method, name: typeof name === 'string' ? name : undefined, context }, () =>
@@ -141,4 +199,17 @@ export class KitClient implements ClientHandler {
     // The arguments are those that the prompt itself declares.
     return toPromptResult(await prompt.get(args as never, context));
   }
+}
+
+/** Adds the capability of tasks to those of the author, which may have extensions too. */
+function withTasks(capabilities: Params, tasks: Params): Params {
+  const { extensions } = capabilities;
+  if (!isRecord(extensions) || !isRecord(tasks['extensions'])) return { ...tasks, ...capabilities };
+  return { ...capabilities, extensions: { ...tasks['extensions'], ...extensions } };
+}
+
+/** Returns the error for a call without a task of a tool that has `task: true`. */
+function onlyTask(name: string, { era }: ClientInfo): RpcFailure {
+  if (era === 'modern') return missingExtension(TASKS_EXTENSION);
+  return new RpcFailure(RPC_METHOD_NOT_FOUND, `${name} must be called as a task`);
 }

@@ -1,14 +1,18 @@
 /** The JSON-RPC methods of a kit server. */
 
+import type { Era } from '../connection/eras.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import type { Method, MethodTable } from '../endpoint/methods.ts';
 import { firstPage } from '../endpoint/requests.ts';
 import { invalidParams, unknownMethod } from '../endpoint/rpc-failure.ts';
+import { checkTasks } from '../endpoint/task-support.ts';
+import type { Work } from '../endpoint/work.ts';
 import { isRecord } from '../lib/json.ts';
 import type { Access } from './access.ts';
 import type { Completer } from './definitions.ts';
 import type { Context } from './handler-context.ts';
 import type { KitClient } from './kit-client.ts';
+import type { KitTasks } from './kit-tasks.ts';
 import type { Offer } from './offer.ts';
 
 export const KIT_METHODS: MethodTable<KitClient> = {
@@ -36,7 +40,18 @@ export const KIT_METHODS: MethodTable<KitClient> = {
       listed('resources', ({ offer }) => ({ resourceTemplates: offer.listTemplates() })),
     ],
     ['prompts/list', listed('prompts', ({ offer }) => ({ prompts: offer.listPrompts() }))],
-    ['tools/call', { rounds: true, work: handled('name', (client, ...given) => client.call(...given)) }],
+    ['tools/call', { rounds: true, work: (client, params, work) => client.call(params, work) }],
+    ['tasks/get', tasked('both', (tasks, params, { principal }, work) => tasks.get(params, principal, work))],
+    [
+      'tasks/cancel',
+      tasked('both', (tasks, params, { principal }, work) => tasks.cancel(params, principal, work)),
+    ],
+    ['tasks/update', tasked('modern', (tasks, params, { principal }) => tasks.update(params, principal))],
+    [
+      'tasks/result',
+      tasked('legacy', (tasks, params, { principal }, work) => tasks.result(params, principal, work)),
+    ],
+    ['tasks/list', tasked('legacy', (tasks, params, client) => tasks.list(params, client.principal, client))],
     [
       'resources/read',
       { rounds: true, cached: true, work: handled('uri', (client, ...given) => client.read(...given)) },
@@ -60,6 +75,21 @@ function listed(
       if (!client.offers(kind)) throw unknownMethod(method);
       firstPage(params);
       return list(client, () => client.access(clientInfo, exchange));
+    },
+  };
+}
+
+/** Builds a method of tasks; a server without tools that have tasks does not have it. */
+function tasked(
+  era: Era | 'both',
+  work: (tasks: KitTasks, params: Params, client: KitClient, work: Work) => Promise<Params>,
+): Method<KitClient> {
+  return {
+    era: era === 'both' ? undefined : era,
+    async work(client, params, asking, method) {
+      if (!client.offer.hasTasks) throw unknownMethod(method);
+      checkTasks(asking.clientInfo, method);
+      return work(client.tasks, params, client, asking);
     },
   };
 }

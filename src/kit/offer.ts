@@ -213,6 +213,11 @@ export class Offer {
     );
   }
 
+  /** Whether calls of any tool can become tasks. */
+  get hasTasks(): boolean {
+    return [...this.tools.values()].some(({ tool }) => tool.task !== undefined);
+  }
+
   #prepare(tool: Tool): OfferedTool {
     const { name, input, output } = tool;
     this.#complain('tool', name);
@@ -267,7 +272,9 @@ export class Offer {
   async #describe(offered: OfferedTool): Promise<Params> {
     const { tool, input, output } = offered;
     const { kind: _kind, run: _run, errors: _errors, input: _input, output: _output, ...described } = tool;
-    const { scopes: _scopes, canAccess: _canAccess, ...rest } = described;
+    const { scopes: _scopes, canAccess: _canAccess, task, ...rest } = described;
+    const execution =
+      task === undefined ? undefined : { taskSupport: task === true ? 'required' : 'optional' };
     const written = async (check: Check | undefined): Promise<Params | undefined> => {
       try {
         return await check?.describe();
@@ -281,6 +288,6 @@ export class Offer {
     const read = readParamHeaders(inputSchema);
     if (read.ok) offered.mirrored = read.declared;
     else this.#parts.warn(`Clients will refuse the tool ${JSON.stringify(tool.name)}: ${read.reason}.`);
-    return defined({ ...rest, inputSchema, outputSchema });
+    return defined({ ...rest, inputSchema, outputSchema, execution });
   }
 }

@@ -2,22 +2,17 @@
 
 import type { Tool } from '../catalog/tool.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
-import { invalidParams } from '../endpoint/rpc-failure.ts';
+import type { OwnedTasks } from '../endpoint/owned-tasks.ts';
+import { RpcFailure } from '../endpoint/rpc-failure.ts';
+import { checkTasks, noTask, requestedTtl, takesTasks, taskPage } from '../endpoint/task-support.ts';
 import type { Work } from '../endpoint/work.ts';
+import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { BackgroundTask } from '../host/background-task.ts';
 import type { Unsubscribe } from '../lib/emitter.ts';
 import { isRecord } from '../lib/json.ts';
 import type { FollowedTask } from './finished-task.ts';
 import type { GatewayClient } from './gateway-client.ts';
 import { GatewayTask, type PassOn } from './gateway-task.ts';
-import {
-  checkTasks,
-  type GatewayTasks,
-  noTask,
-  TASKS_PAGE,
-  takesTasks,
-  taskFailure,
-} from './gateway-tasks.ts';
 import { LimitedWait } from './limited-wait.ts';
 import { storedTask } from './stored-task.ts';
 
@@ -26,10 +21,10 @@ const DEFAULT_BACKGROUND_AFTER_MS = 60_000;
 
 export class ClientTasks {
   /** The tasks of all clients. */
-  readonly #tasks: GatewayTasks;
+  readonly #tasks: OwnedTasks<GatewayTask>;
   readonly #client: GatewayClient;
 
-  constructor(tasks: GatewayTasks, client: GatewayClient) {
+  constructor(tasks: OwnedTasks<GatewayTask>, client: GatewayClient) {
     this.#tasks = tasks;
     this.#client = client;
   }
@@ -62,17 +57,10 @@ export class ClientTasks {
     for (const { id } of stored.toReversed())
       if (!this.#tasks.has(id, this.#owner)) await this.#find({ taskId: id }, clientInfo).catch(() => {});
     const all = this.#tasks.of(this.#owner);
-    const from = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
-    if (cursor !== undefined && from === 0) throw invalidParams('This cursor is not known here');
-    const page = all.slice(from, from + TASKS_PAGE);
+    const { page, ...more } = taskPage(all, cursor);
     // A task that its server has dropped is omitted; no legacy state includes a result.
     const states = await Promise.all(page.map((task) => task.get(work, () => ({})).catch(() => undefined)));
-    const last = page.at(-1);
-    const hasMore = last !== undefined && last !== all.at(-1);
-    return {
-      tasks: states.filter((state) => state !== undefined),
-      ...(hasMore ? { nextCursor: last.id } : {}),
-    };
+    return { tasks: states.filter((state) => state !== undefined), ...more };
   }
 
   /** Reports states of a task to a modern client. */
@@ -107,7 +95,7 @@ export class ClientTasks {
     const isTask = takesTasks(clientInfo, params);
     // A client that requests a task does not wait at all.
     if (clientInfo.era === 'legacy' && isTask)
-      return new LimitedWait({ afterMs: undefined, ttlMs: ttlOf(params), tool, isTask, tasks: this });
+      return new LimitedWait({ afterMs: undefined, ttlMs: requestedTtl(params), tool, isTask, tasks: this });
     const afterMs = configured ?? (isTask ? DEFAULT_BACKGROUND_AFTER_MS : undefined);
     return afterMs === undefined
       ? undefined
@@ -197,8 +185,9 @@ export class ClientTasks {
   }
 }
 
-/** How long a legacy client asks for its task to be kept. */
-function ttlOf({ task }: Params): number | undefined {
-  const ttl = isRecord(task) ? task['ttl'] : undefined;
-  return typeof ttl === 'number' && ttl >= 0 ? ttl : undefined;
+/** Passes the server's error about its task to the client unchanged. */
+function taskFailure(thrown: unknown): unknown {
+  if (!(thrown instanceof PlugboardError)) return thrown;
+  const { rpcCode, rpcMessage, rpcData } = asPlugboardError(thrown).detail;
+  return rpcCode === undefined ? thrown : new RpcFailure(rpcCode, rpcMessage ?? thrown.message, rpcData);
 }

@@ -15,6 +15,7 @@ import type { ClientConnection } from '../endpoint/client-connection.ts';
 import { type ClientInfo, canElicit, type Params } from '../endpoint/client-era.ts';
 import { firstPage, progressOf } from '../endpoint/requests.ts';
 import { resourceNotFound } from '../endpoint/rpc-failure.ts';
+import { takesTasks, tasksCapability } from '../endpoint/task-support.ts';
 import type { Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { ListWait } from '../host/first-lists.ts';
@@ -32,7 +33,6 @@ import { complete, getPrompt, placeOf, readResource, watchable } from './gateway
 import { failureOf, urlsFailure } from './gateway-failure.ts';
 import { GATEWAY_METHODS } from './gateway-methods.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
-import { takesTasks, tasksCapability } from './gateway-tasks.ts';
 import type { GatewayView } from './gateway-view.ts';
 import { type Reader, readerOf } from './outgoing/reader.ts';
 import { sentResult } from './outgoing/results.ts';

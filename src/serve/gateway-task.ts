@@ -14,7 +14,9 @@ import { followTask, RELATED_TASK, unreportedTask } from '../connection/tasks.ts
 import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { ClientInfo, Params } from '../endpoint/client-era.ts';
 import { Rounds } from '../endpoint/client-rounds.ts';
+import { DEFAULT_TTL_MS, type OwnedTask } from '../endpoint/owned-tasks.ts';
 import { invalidParams, RpcFailure } from '../endpoint/rpc-failure.ts';
+import { isTerminal, TASK_NAMES, withRelated } from '../endpoint/task-support.ts';
 import { type Exchange, Work } from '../endpoint/work.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -24,6 +26,9 @@ import { RPC_INTERNAL_ERROR, RPC_INVALID_PARAMS } from '../lib/json-rpc.ts';
 import { cleanRecord } from '../policy/clean-value.ts';
 import { type QuestionQueue, questionsOf } from './client-questions.ts';
 import type { FollowedTask } from './finished-task.ts';
+
+/** After its time to live, the server itself still reports for a while that it is gone. */
+const GRACE_MS = 60_000;
 
 /** Converts a result for the client of one request. */
 export type PassOn = (result: ShapedResult) => Params;
@@ -44,8 +49,7 @@ interface GatewayTaskOptions {
   readonly tool: string;
 }
 
-export class GatewayTask {
-  /** Unguessable: it alone identifies stateless clients. */
+export class GatewayTask implements OwnedTask {
   readonly id: string;
   readonly owner: string;
   readonly request: TaskRequest;
@@ -95,10 +99,9 @@ export class GatewayTask {
     return createdFor(created, taskFields(createdState(created, era), translation), translation);
   }
 
-  /** How long the server keeps it; undefined if not declared. */
-  get ttlMs(): number | undefined {
+  get keptMs(): number {
     const { created, era } = this.#task;
-    return ttlOf(createdState(created, era), era);
+    return (ttlOf(createdState(created, era), era) ?? DEFAULT_TTL_MS) + GRACE_MS;
   }
 
   get tool(): string {
@@ -309,11 +312,6 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const NAMES: Readonly<Record<Era, { readonly ttl: string; readonly poll: string }>> = {
-  legacy: { ttl: 'ttl', poll: 'pollInterval' },
-  modern: { ttl: 'ttlMs', poll: 'pollIntervalMs' },
-};
-
 /** Members that are not part of a task's own state, or are added separately. */
 const APART: ReadonlySet<string> = new Set([
   '_meta',
@@ -325,13 +323,7 @@ const APART: ReadonlySet<string> = new Set([
   'task',
 ]);
 
-const TERMINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'cancelled']);
-
 /** Translates the state of a task between eras: the same fields under other names, and results in other places. */
-function isTerminal(status: unknown): boolean {
-  return TERMINAL.has(status);
-}
-
 interface Translation {
   readonly from: Era;
   readonly to: Era;
@@ -343,7 +335,7 @@ interface Translation {
 
 /** Returns a task's own fields for a client; unknown members are kept. */
 function taskFields(state: Params, { from, to, id, now }: Translation): Params {
-  const { ttl, poll } = NAMES[from];
+  const { ttl, poll } = TASK_NAMES[from];
   const entries = Object.entries(state).filter(([key]) => !APART.has(key) && key !== ttl && key !== poll);
   const { statusMessage, createdAt, lastUpdatedAt, ...rest } = cleanRecord(Object.fromEntries(entries));
   const time = new Date(now).toISOString();
@@ -353,14 +345,14 @@ function taskFields(state: Params, { from, to, id, now }: Translation): Params {
     ...(typeof statusMessage === 'string' ? { statusMessage: serverMessage(statusMessage) } : {}),
     createdAt: typeof createdAt === 'string' ? createdAt : time,
     lastUpdatedAt: typeof lastUpdatedAt === 'string' ? lastUpdatedAt : time,
-    [NAMES[to].ttl]: millis(state[ttl]) ?? null,
-    ...(millis(state[poll]) === undefined ? {} : { [NAMES[to].poll]: millis(state[poll]) }),
+    [TASK_NAMES[to].ttl]: millis(state[ttl]) ?? null,
+    ...(millis(state[poll]) === undefined ? {} : { [TASK_NAMES[to].poll]: millis(state[poll]) }),
   };
 }
 
 /** Returns how long the server keeps the task after its creation; undefined if not declared. */
 function ttlOf(state: Params, era: Era): number | undefined {
-  return millis(state[NAMES[era].ttl]);
+  return millis(state[TASK_NAMES[era].ttl]);
 }
 
 /** Returns the task in the response to a call. */
@@ -377,13 +369,7 @@ function createdFor(created: Params, fields: Params, { from, to }: Translation):
   return to === 'legacy' ? { ...result, task: fields } : { ...result, resultType: 'task', ...fields };
 }
 
-/** Adds the `_meta` that names the task of a message, for the legacy era. */
-function withRelated(params: Params, taskId: string): Params {
-  const { _meta } = params;
-  return { ...params, _meta: { ...(isRecord(_meta) ? _meta : undefined), [RELATED_TASK]: { taskId } } };
-}
-
-/** Removes that `_meta`, for the modern era. */
+/** Removes the `_meta` that names the task of a message, for the modern era. */
 function unrelated(params: Params): Params {
   const { _meta, ...rest } = params;
   const meta = withoutRelated(_meta);

@@ -12,6 +12,7 @@ import type { ClientConnection } from '../endpoint/client-connection.ts';
 import type { Params } from '../endpoint/client-era.ts';
 import { SuspendedRequests, stateWith } from '../endpoint/client-rounds.ts';
 import { OUTPUT_PREFIX } from '../endpoint/http-mcp.ts';
+import { OwnedTasks } from '../endpoint/owned-tasks.ts';
 import type { HandleKind, ReplicaState, Replicas } from '../endpoint/replicas.ts';
 import type { RpcFailure } from '../endpoint/rpc-failure.ts';
 import { asPlugboardError, PlugboardError } from '../errors.ts';
@@ -29,7 +30,7 @@ import { GatewayClient } from './gateway-client.ts';
 import { failureOf } from './gateway-failure.ts';
 import type { Metric } from './gateway-metrics.ts';
 import type { OwnTool } from './gateway-own-tools.ts';
-import { GatewayTasks } from './gateway-tasks.ts';
+import type { GatewayTask } from './gateway-task.ts';
 import { GatewayView } from './gateway-view.ts';
 import { createRepairReport, type RepairReport } from './outgoing/sent-definitions.ts';
 import { ProfiledHost } from './profiled-host.ts';
@@ -67,7 +68,7 @@ export class Gateway implements Backend {
   readonly suspended: SuspendedRequests;
   readonly outputs: Outputs = new Outputs((owner) => this.issueHandle('output', owner));
   /** Tasks that clients follow themselves. */
-  readonly tasks: GatewayTasks;
+  readonly tasks: OwnedTasks<GatewayTask>;
   readonly listWait: ClientListWait;
   readonly #replicas: Replicas | undefined;
   readonly #connected: ConnectedClients | undefined;
@@ -102,7 +103,7 @@ export class Gateway implements Backend {
       // Replicas find the process of a state; without them, another process can continue a program.
       (owner, continuation) => this.#replicas?.issue('state', owner) ?? stateWith(randomUUID(), continuation),
     );
-    this.tasks = new GatewayTasks(this.clock);
+    this.tasks = new OwnedTasks<GatewayTask>(this.clock);
     this.listWait = new ClientListWait({ home: host.home, clock: this.clock, lists: host.firstLists });
     this.#stopListening = [
       host.on('message', (event) => this.#logged(event)),

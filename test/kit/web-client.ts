@@ -60,7 +60,7 @@ export class WebClient {
       [`${META}/clientCapabilities`]: capabilities,
       [`${META}/clientInfo`]: CLIENT,
     };
-    const { name } = params;
+    const name = params['name'] ?? params['taskId'];
     return this.post(
       { jsonrpc: '2.0', id: this.#id, method, params: { ...params, _meta } },
       {
