@@ -10,28 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resultText } from '../../src/history/value-text.ts';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
-import {
-  CALLING_TOKEN,
-  type ManagedGateway,
-  type ManagedGatewayOptions,
-  openManagedGateway,
-  readEvents,
-  send,
-} from '../world/managed-gateway.ts';
+import { CALLING_TOKEN, type ManagedGateway, readEvents, send } from '../world/managed-gateway.ts';
+import { managedGateways } from '../world/managed-gateways.ts';
 import { until } from '../world/until.ts';
 
-const open: ManagedGateway[] = [];
-afterEach(async () => {
-  for (const world of open.splice(0)) await world.close();
-});
-async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
-  const world = await openManagedGateway(options);
-  open.push(world);
-  return world;
-}
+const setUp = managedGateways();
 
 const TOOLS = {
   echo: ({ message }: Readonly<Record<string, unknown>>) => String(message),

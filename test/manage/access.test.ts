@@ -1,22 +1,10 @@
 /** Tokens, profiles, inputs and lines to connect an agent over the management API. */
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { modern } from '../serve/bare-client.ts';
-import {
-  type ManagedGateway,
-  type ManagedGatewayOptions,
-  openManagedGateway,
-} from '../world/managed-gateway.ts';
+import { managedGateways } from '../world/managed-gateways.ts';
 
-const open: ManagedGateway[] = [];
-afterEach(async () => {
-  for (const world of open.splice(0)) await world.close();
-});
-async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
-  const world = await openManagedGateway(options);
-  open.push(world);
-  return world;
-}
+const setUp = managedGateways();
 
 const script = { tools: { read: () => 'read', write: () => 'written' } };
 

@@ -1,26 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGate, fakeClock } from '../../src/testing/index.ts';
-import {
-  CALLING_TOKEN,
-  type ManagedGateway,
-  type ManagedGatewayOptions,
-  openManagedGateway,
-  send,
-  TOKEN,
-} from '../world/managed-gateway.ts';
+import { CALLING_TOKEN, send, TOKEN } from '../world/managed-gateway.ts';
+import { managedGateways } from '../world/managed-gateways.ts';
 
-const open: ManagedGateway[] = [];
-afterEach(async () => {
-  for (const world of open.splice(0)) await world.close();
-});
-async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
-  const world = await openManagedGateway(options);
-  open.push(world);
-  return world;
-}
+const setUp = managedGateways();
 
 const echo = { tools: { echo: ({ message }: Readonly<Record<string, unknown>>) => String(message) } };
 const SMALL = {
@@ -164,12 +150,12 @@ describe('SRV-5: servers', () => {
   });
 
   it('asks which scope is meant when several have it', async () => {
-    const { api, project } = await setUp({ config: { mcpServers: { two: { command: 'scripted' } } } });
+    const { api, host, project } = await setUp({ config: { mcpServers: { two: { command: 'scripted' } } } });
     writeFileSync(
       join(project, '.mcp.json'),
       JSON.stringify({ mcpServers: { two: { command: 'scripted' } } }),
     );
-    await open[0]?.host.reload();
+    await host.reload();
     const unclear = await api('DELETE', '/api/servers/two');
     const clear = await api('DELETE', '/api/servers/two?scope=project');
     expect([unclear.status, clear.status, clear.body]).toEqual([

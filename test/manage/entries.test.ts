@@ -2,22 +2,11 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type ManagedGateway,
-  type ManagedGatewayOptions,
-  openManagedGateway,
-} from '../world/managed-gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { ManagedGateway } from '../world/managed-gateway.ts';
+import { managedGateways } from '../world/managed-gateways.ts';
 
-const open: ManagedGateway[] = [];
-afterEach(async () => {
-  for (const world of open.splice(0)) await world.close();
-});
-async function setUp(options?: ManagedGatewayOptions): Promise<ManagedGateway> {
-  const world = await openManagedGateway(options);
-  open.push(world);
-  return world;
-}
+const setUp = managedGateways();
 
 const script = { tools: { read: () => 'read', write: () => 'written' } };
 
