@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** By the time that they take on two cores, longest first; each more than 15 s. */
 export const LONGEST: readonly string[] = [
-  'cluster/soak',
   'conformance/client-auth',
   'package',
   'surfaces/surfaces',
