@@ -215,6 +215,10 @@ describe('a gateway that is killed', () => {
     const args = (id: string): Json => ({ file: join(served.dir, id), log, id });
     const calls = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : []);
     await served.start();
+    // A call of a tool that is not known yet is waited for: its keys are not known either.
+    const isKnown = async (): Promise<boolean> =>
+      JSON.stringify(await served.request('tools/list', {})).includes('t__wait');
+    await until('the tools are known', isKnown);
     const begin = (id: string, capabilities: Json): Promise<Json> =>
       served.request('tools/call', { name: 't__wait', arguments: args(id) }, capabilities);
     const [text, lostText] = [idIn(await begin('a', {})), idIn(await begin('b', {}))];
