@@ -2,7 +2,7 @@
 
 import { installPinned } from './install-pinned.mjs';
 
-/** Pinned: figures that moved come from a change of ours, not of theirs. The one for SQLite needs no compiler and runs with Node 20. */
+/** Pinned: figures that moved come from a change of Plugboard, not of a server. The one for SQLite needs no compiler and runs with Node 20. */
 export function installTaskServers() {
   return installPinned('task-servers', {
     '@cyanheads/git-mcp-server': '2.15.3',

@@ -6,7 +6,7 @@ import { createToolSearch } from '@plugboard/tool-search';
 const TOOLS = [
   { name: 'git_log', server: 'git', description: 'Shows the commits of a repository.' },
   { name: 'git_push', server: 'git', description: 'Uploads commits to a remote repository.' },
-  { name: 'send_mail', server: 'mail', description: 'Sends an e-mail to somebody.' },
+  { name: 'send_mail', server: 'mail', description: 'Sends an e-mail to a person.' },
   { name: 'get_forecast', server: 'weather', description: 'Returns the forecast for a city.' },
 ];
 const names = (found) => found.map(({ tool }) => tool.name);
